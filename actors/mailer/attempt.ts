@@ -154,13 +154,13 @@ export function handOver(turn: Turn, worker: number, reads: LeasedReads): void {
 export function conclude({
   turn,
   worker,
-  taken: { relay, startedAtMs, tried },
+  leased: { relay, startedAtMs, tried },
   result,
   reads,
 }: {
   readonly turn: Turn;
   readonly worker: number;
-  readonly taken: LeasedMail;
+  readonly leased: LeasedMail;
   readonly result: Result;
   readonly reads: LeasedReads;
 }): LeasedMail | undefined {

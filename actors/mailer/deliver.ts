@@ -62,8 +62,8 @@ async function send(
   return run.turn({
     reads: (view) => ({ ...leasedPlan(view, worker), ...readyPlan(view) }),
     turn: (turn, reads) => {
-      const elsewhere = conclude({ turn, worker, taken: attempt, result, reads });
-      if (elsewhere !== undefined) return elsewhere;
+      const nextAttempt = conclude({ turn, worker, leased: attempt, result, reads });
+      if (nextAttempt !== undefined) return nextAttempt;
       return isLast ? 'again' : take(turn, worker, reads);
     },
   });

@@ -98,8 +98,8 @@ function refusalNow(view: View, source: MailSource, bytes: number): QueueRefusal
   return isFull(view, source, bytes) ? 'full' : undefined;
 }
 
-export const roomCommand = command({
-  ...Mailer.commands.room,
+export const checkCapacityCommand = command({
+  ...Mailer.commands.checkCapacity,
   creates: true,
   turn: (turn, { source }): Queued => {
     const why = refusalNow(turn, source, shortMailBytes);

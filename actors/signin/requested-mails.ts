@@ -4,7 +4,7 @@
  *
  * Every address, known or not, gets the same answer after the same work. Work that differs is done after the answer has left.
  * The turn that counts the request tells a user actor, which does not exist if there is no account. All requests count together.
- * So strangers cannot use up the requests of a network or device that the owner has signed in from.
+ * So others cannot use up the requests of a network or device that the owner has signed in from.
  */
 import { lookup, tell, workflow } from '../../runtime/command.ts';
 import { accountTable, addressKey } from '../identity/account-table.ts';

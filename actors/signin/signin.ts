@@ -27,7 +27,7 @@ import { lookUpEscrow } from './look-up-escrow.ts';
 import { offerAssertion } from './offer-assertion.ts';
 import { proveCalendarToken } from './prove-calendar-token.ts';
 import { codeRequested, mailSubscriptionToken, requestCode } from './requested-mails.ts';
-import { strangersSlice } from './strangers.ts';
+import { unknownFailuresSlice } from './unknown-origins.ts';
 
 export const signin = kindOf(Signin, {
   revivable: true,
@@ -42,7 +42,7 @@ export const signin = kindOf(Signin, {
   ],
   slices: [
     attemptsMap,
-    strangersSlice,
+    unknownFailuresSlice,
     knownNetworkMap,
     knownDeviceMap,
     challengeMap,

@@ -106,8 +106,8 @@ async function importInbox({ tables, target, report, dryRun }: Context, userUuid
   const stored = await target.ask(ImportService.writeInbox, { userUuid, messages, notifications });
   report.written('messages', stored.messages);
   report.written('notifications', stored.notifications);
-  const noRoom = messages.length - stored.messages;
-  if (noRoom > 0) report.skipped('messages', 'no-room', userUuid, noRoom);
+  const overflow = messages.length - stored.messages;
+  if (overflow > 0) report.skipped('messages', 'no-room', userUuid, overflow);
   const later = notifications.length - stored.notifications;
   if (later > 0) report.skipped('notifications', 'said-again-later', userUuid, later);
 }

@@ -43,7 +43,7 @@ const notPaired = {
   message:
     'The assistant of this account is no longer paired with its provider. Asking again does not help: an administrator has to pair it anew.',
 };
-const notHeard: StreamEnd = { isHeard: false };
+const notHeard: StreamEnd = { mayHaveArrived: false };
 
 type BegunStream = z.infer<typeof AssistantBudget.commands.beginAssistantStream.ok>;
 
@@ -73,7 +73,7 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
       paired?.ended(end);
       if (begun === undefined) return;
       // If this fails too, the account holds its slot until its time is over.
-      const ended = { streamUuid: begun.streamUuid, isRefunded: !end.isHeard };
+      const ended = { streamUuid: begun.streamUuid, isRefunded: !end.mayHaveArrived };
       user.endAssistantStream(ended, { deadlineMs: endMs }).catch(() => undefined);
     };
     try {

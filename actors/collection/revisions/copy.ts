@@ -79,11 +79,11 @@ const isWhole = ({ content }: RevisionRow): boolean => content !== undefined;
 
 /** The newest revisions that fit, chosen by their sizes. */
 function chosen(turn: Turn, found: readonly RevisionRow[]): Left {
-  let roomBytes = copiedBytesMax;
+  let remainingBytes = copiedBytesMax;
   const fitting: RevisionRow[] = [];
   for (const row of newestFirst(found).slice(0, revisionsPerItemMax)) {
-    if (roomBytes <= 0) break;
-    roomBytes -= row.size;
+    if (remainingBytes <= 0) break;
+    remainingBytes -= row.size;
     fitting.push(row);
   }
   return { slots: takeCopies(turn, fitting).map(({ slot }) => slot), copied: 0 };

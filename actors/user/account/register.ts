@@ -19,7 +19,7 @@ import {
   storedKeyParams,
   versionOf,
 } from '../../identity/key-params.ts';
-import { keyOfStranger, PasswordHasher } from '../../identity/password-hasher.ts';
+import { keyOfUnknown, PasswordHasher } from '../../identity/password-hasher.ts';
 import { type SignInReply, sessionApiVersions, sessionUuidOf } from '../../identity/session.ts';
 import { signInReply } from '../../identity/sign-in-reply.ts';
 import { isPrivateUsername, isValidUsername } from '../../identity/usernames.ts';
@@ -56,7 +56,7 @@ export const register = workflow({
     if (!(await workflow.use(CaptchaVerifier).passes(registration.hvmToken))) return captchaFailed;
     const before = await beforeHash(workflow, registration);
     if (before !== undefined) return before;
-    const key = keyOfStranger(registration.device.ipAddress);
+    const key = keyOfUnknown(registration.device.ipAddress);
     const passwordHash = await workflow.use(PasswordHasher).hash(registration.password, key);
     return workflow.turn({
       recorded: true,

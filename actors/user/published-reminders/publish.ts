@@ -90,7 +90,7 @@ const getDeliveryFlags = signedInWorkflow({
     const { master, allowed } = await workflow.turn({
       turn: (turn) => ({
         master: reminderDelivery.isOffered(turn),
-        allowed: reminderDelivery.isWanted(turn),
+        allowed: reminderDelivery.isTurnedOn(turn),
       }),
     });
     const messengers = workflow.use(Messengers);
@@ -120,9 +120,9 @@ const optOutOfDelivery = signedInWorkflow({
           return beingSent;
         }
         const isAnything =
-          reminders.length > 0 || deliveryConfig(turn) !== null || reminderDelivery.isWanted(turn);
+          reminders.length > 0 || deliveryConfig(turn) !== null || reminderDelivery.isTurnedOn(turn);
         forgetDeliveries(turn);
-        if (reminderDelivery.isWanted(turn)) putSetting(turn, 'REMINDER_DELIVERY_ENABLED', 'false');
+        if (reminderDelivery.isTurnedOn(turn)) putSetting(turn, 'REMINDER_DELIVERY_ENABLED', 'false');
         if (isAnything) audit(turn, 'reminder-delivery-ended', session);
         return { optedOut: true as const, alreadyDispatched: reminders.some(mayHaveArrived) };
       },

@@ -31,15 +31,15 @@ const outcomeSchema = z.object({
   to: z.object({ sync_token: z.string(), cursor_token: z.string().optional() }),
 });
 
-const keptSchema = z.object({ from: fromSchema, outcome: outcomeSchema.optional() });
-type Kept = z.infer<typeof keptSchema>;
+const storedSchema = z.object({ from: fromSchema, outcome: outcomeSchema.optional() });
+type Stored = z.infer<typeof storedSchema>;
 
-export interface JournalEntry extends Kept {
+export interface JournalEntry extends Stored {
   readonly digest: string;
 }
 
 /** The bound of one entry. A larger one keeps no lists: the client sends the items again, and each is recognised. */
-const keptCharactersMax = 64 * 1024;
+const storedCharactersMax = 64 * 1024;
 
 export function entryOf(digest: string, request: SyncRequest, reply: ModernSyncReply): JournalEntry {
   const { api, sync_token, cursor_token, limit, content_type, shared_vault_uuids } = request;
@@ -58,8 +58,8 @@ export function entryOf(digest: string, request: SyncRequest, reply: ModernSyncR
 }
 
 /** Clients send tokens and types of any length, and entries stay in memory. So this counts characters before anything is kept. */
-function isLarge(stored: Kept): boolean {
-  let left = keptCharactersMax;
+function isLarge(stored: Stored): boolean {
+  let left = storedCharactersMax;
   const fits = (value: unknown): boolean => {
     left -= typeof value === 'string' ? value.length : 1;
     if (left < 0) return false;
@@ -70,12 +70,12 @@ function isLarge(stored: Kept): boolean {
 
 export function entryText({ from, outcome }: JournalEntry): string {
   const text = JSON.stringify({ from, outcome });
-  return text.length <= keptCharactersMax ? text : JSON.stringify({ from: {} });
+  return text.length <= storedCharactersMax ? text : JSON.stringify({ from: {} });
 }
 
 export const readEntry = (digest: string, text: string): JournalEntry => ({
   digest,
-  ...keptSchema.parse(JSON.parse(text)),
+  ...storedSchema.parse(JSON.parse(text)),
 });
 
 /** The conflicts for which a repeat reads the server's item again. */

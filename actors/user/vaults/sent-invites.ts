@@ -42,7 +42,7 @@ export const inviteToVault = signedInWorkflow({
     });
     const vaultUuid = sharedVaultUuid.toLowerCase();
     await workflow.turn(
-      roomAmong(owned, ({ vault, invitee }) => vault === vaultUuid && invitee === recipientUuid),
+      checkLimits(owned, ({ vault, invitee }) => vault === vaultUuid && invitee === recipientUuid),
     );
     const invitation = { recipientUuid, encryptedMessage: encrypted_message, permission };
     return askVault(workflow, sharedVaultUuid, (vault) => vault.invite({ by, ...invitation }));
@@ -60,7 +60,7 @@ export const changeVaultInvite = signedInWorkflow({
       },
     });
     const ofInvite = { by: workflow.self.id, inviteUuid: inviteUuid.toLowerCase() };
-    await workflow.turn(roomAmong(owned, ({ uuid }) => uuid === ofInvite.inviteUuid));
+    await workflow.turn(checkLimits(owned, ({ uuid }) => uuid === ofInvite.inviteUuid));
     const invitation = { encryptedMessage: encrypted_message, ...(permission != null && { permission }) };
     return askVault(
       workflow,
@@ -144,15 +144,15 @@ const rowsOf = ({ owners }: CrossOwnerResult<typeof inviteTable>): readonly Invi
   owners.flatMap(({ rows }) => rows);
 
 /** One more invite may be sent, or one that was sent may be changed. The changed one does not count. */
-const roomAmong = (owned: readonly string[], isReplaced: (row: InviteRow) => boolean) => ({
+const checkLimits = (owned: readonly string[], isReplaced: (row: InviteRow) => boolean) => ({
   reads: (view: View) => ({ sent: sentPlan(view, owned, ['invitee', 'uuid', 'bytes']) }),
   turn: (turn: View, { sent }: { readonly sent: CrossOwnerResult<typeof inviteTable> }) => {
     const others = rowsOf(sent).filter((row) => !isReplaced(row));
-    return hasRoom(turn, others) ? {} : tooMany;
+    return isWithinLimits(turn, others) ? {} : tooMany;
   },
 });
 
-function hasRoom(view: View, sent: readonly InviteRow[]): boolean {
+function isWithinLimits(view: View, sent: readonly InviteRow[]): boolean {
   const sentBytes = sent.reduce((sum, { bytes }) => sum + bytes, 0);
   return sent.length < view.use(VaultSettings).sentInvitesMax && sentBytes < sentBytesMax;
 }

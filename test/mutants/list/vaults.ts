@@ -87,7 +87,7 @@ export const mutants: readonly Mutant[] = [
     name: 'move-replaces-file',
     harm: 'A file that is moved takes the place of another, which is lost.',
     file: 'actors/files/transfer.ts',
-    find: '  if (row !== undefined) return isTaken;\n',
+    find: '  if (row !== undefined) return identifierInUse;\n',
     replace: '',
     tests: ['test/behaviour/files/vault-moves.test.ts'],
     match: 'a file that is in the way*',
