@@ -10,6 +10,7 @@ import type { RepairCause } from '../events.ts';
 import { silentLogger } from '../ports.ts';
 import type { AskCall, GatewayListener } from '../transport/transport.ts';
 import { type Missed, nobody, type Renewal } from './publisher.ts';
+import { SubscriptionIndex } from './subscription-index.ts';
 import { Subscriptions, type SubscriptionsOptions } from './subscriptions.ts';
 
 const user = (id: string): Address => ({ kind: 'user', id });
@@ -440,6 +441,54 @@ test('after a cut in which nothing was sent nobody is registered anew', async (t
   t.is(new Set(log.renewed).size, testShardCount);
   t.deepEqual([log.registered, log.repaired], [[], []]);
 });
+
+/** How often a subscription is asked for its shard, which a search through all of them has to do with each. */
+function countShardLooks() {
+  const { add } = SubscriptionIndex.prototype;
+  let looks = 0;
+  SubscriptionIndex.prototype.add = function (subscription) {
+    const { shard } = subscription;
+    Object.defineProperty(subscription, 'shard', {
+      get() {
+        looks += 1;
+        return shard;
+      },
+    });
+    add.call(this, subscription);
+  };
+  return {
+    take: () => {
+      const taken = looks;
+      looks = 0;
+      return taken;
+    },
+    restore: () => {
+      SubscriptionIndex.prototype.add = add;
+    },
+  };
+}
+
+test.serial(
+  'after a cut, and when a host has claimed shards, nobody looks at the subscriptions of other shards',
+  async (t) => {
+    const looks = countShardLooks();
+    t.teardown(looks.restore);
+    const { subscribe, clock, listener, log } = startSubscriptions();
+    const all = Array.from({ length: 1_000 }, (_, id) => user(`${id}`));
+    for (const actor of all) subscribe(actor, 'h');
+    const shards = [...new Set(all.map((actor) => shardOf(actor, testShardCount)))];
+    t.is(shards.length, testShardCount);
+    looks.take();
+    listener.reconnected();
+    await clock.advance(5_000);
+    t.deepEqual(log.renewed.toSorted(), shards.toSorted());
+    t.is(looks.take(), 0);
+
+    listener.hinted({ hint: 'claimed', host: 'h', shards });
+    const queued = looks.take();
+    t.true(queued <= 3 * all.length, `${queued} looks at ${all.length} subscriptions`);
+  },
+);
 
 test('a renewal that fails is made again', async (t) => {
   let fails = true;

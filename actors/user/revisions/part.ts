@@ -1,7 +1,8 @@
 /** The history of the user's items (docs/protocol/sync.md, "Revisions"). */
-import { range, type Turn, type View } from '../../../runtime/command.ts';
+import { range, type Turn, tell, type View } from '../../../runtime/command.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { type ItemRow, transferVersionOf } from '../../collection/item.ts';
+import { type DeletedElsewhere, leftPlan, removeLeft } from '../../collection/revisions/deleted-elsewhere.ts';
 import {
   deleteRevision as deleteFound,
   type HistoryPlans,
@@ -134,6 +135,38 @@ const deleteRevision = signedInWorkflow({
   },
 });
 
+/** The collections that items came through, apart from the one that has deleted them. */
+function vaultsOf(
+  { first, moved }: LocationReads,
+  { items }: DeletedElsewhere,
+  deletedBy: string,
+): ReadonlyMap<string, DeletedElsewhere> {
+  const vaults = new Map<string, DeletedElsewhere>();
+  for (const { uuid, collection, shared_vault_uuid: vault } of [...first.rows, ...moved.rows]) {
+    if (vault !== collection || collection === deletedBy) continue;
+    const there = vaults.get(collection)?.items ?? [];
+    const more = items.filter(
+      ({ itemUuid }) => itemUuid === uuid && there.every((each) => each.itemUuid !== uuid),
+    );
+    vaults.set(collection, { items: [...there, ...more] });
+  }
+  return vaults;
+}
+
+const deletedElsewhere = tell({
+  ...Revisions.tells.deletedElsewhere,
+  reads: (view, payload) => ({
+    ...leftPlan(view, payload),
+    ...locationsPlan(payload.items.map(({ itemUuid }) => itemUuid)),
+  }),
+  turn: (turn, payload, sender, reads) => {
+    if (isGone(turn)) return;
+    removeLeft(turn, payload, reads);
+    for (const [vault, left] of vaultsOf(reads, payload, sender.address.id))
+      turn.tell(VaultItems, vault).deletedElsewhere(left);
+  },
+});
+
 /** The purge removes everything of a deleted account. */
 const isGone = (turn: Turn): boolean => turn.get(profileSlice).state === 'deleted';
 
@@ -148,6 +181,7 @@ export const revisions = userPart(Revisions, {
   slices: [revisionUsageSlice],
   tables: [revision],
   commands: { listRevisions, getRevision, deleteRevision },
+  tells: { deletedElsewhere },
   timers: userRevisionTimers,
   on: {
     purge: purging({
