@@ -1,12 +1,18 @@
 /** A backup of the cluster by the chart's CronJob, which restores it, starts a server on it and compares. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Installation, release, rolledOut, upgrade } from './installation.ts';
-import { localVolume, namespace } from './surroundings.ts';
+import { commandsOf } from '../documentation/commands.ts';
+import { type Installation, rolledOut, upgrade } from './installation.ts';
+import { localVolume } from './surroundings.ts';
 
-const job = 'backup-now';
-/** As docs/kubernetes.md makes the CronJob run at once. */
-export const backUpNow = `kubectl create job ${job} --from=cronjob/${release}-backup --namespace ${namespace}`;
+const { backUpNow, awaitBackup, removeJob } = commandsOf('docs/kubernetes.md', 'Backups', [
+  'backUpNow',
+  'awaitBackup',
+  'removeJob',
+]);
+
+export { awaitBackup, backUpNow, removeJob };
+
 export const withBackups = 'backup.enabled=true,backup.verify=true';
 
 export async function backUp(installation: Installation): Promise<void> {
@@ -16,8 +22,5 @@ export async function backUp(installation: Installation): Promise<void> {
   await operator.apply([localVolume('cluster-backups', 'node-1', path, '50Gi')]);
   await upgrade(installation, withBackups);
   await rolledOut(installation);
-  const here = `--namespace ${namespace}`;
-  await operator.run(backUpNow);
-  await operator.run(`kubectl wait --for=condition=complete --timeout=300s job/${job} ${here}`);
-  await operator.run(`kubectl delete job ${job} ${here}`);
+  for (const command of [backUpNow, awaitBackup, removeJob]) await operator.run(command);
 }

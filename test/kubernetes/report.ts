@@ -15,6 +15,8 @@ export interface TrialOptions {
   /** The size of all images. */
   readonly archives: readonly string[];
   readonly seed: number;
+  /** After all steps; 0 for none. */
+  readonly soakMinutes: number;
 }
 
 export interface StepOutcome {

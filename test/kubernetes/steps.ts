@@ -148,3 +148,36 @@ export const steps: readonly Step[] = [
   { name: 'hosts started anew halfway through a load test', isPlanned: true, run: handOver },
   { name: 'a second installation, of one pod', isPlanned: true, run: singlePod },
 ];
+
+const dailyNames = [
+  'a gateway pod deleted',
+  'a host pod deleted',
+  'one more host and gateway',
+  'one host and gateway less',
+  'a node drained',
+];
+
+/** What operators do every day, over and over. @throws Error if a container ended by itself meanwhile */
+export function soakOf(minutes: number): Step {
+  const daily = steps.filter(({ name }) => dailyNames.includes(name));
+  return {
+    name: `a soak of ${minutes} minutes`,
+    isPlanned: true,
+    away: { gateway: 1, host: 2 },
+    async run(installation) {
+      const overMs = performance.now() + minutes * 60_000;
+      while (performance.now() < overMs) for (const step of daily) await step.run(installation);
+      await expectNoRestarts(installation);
+    },
+  };
+}
+
+/** Every pod is younger than the last step that ends a process by force. */
+async function expectNoRestarts({ operator }: Installation): Promise<void> {
+  const pods = await operator.get(`pods --namespace ${namespace} --selector scriptorium/server=true`);
+  const restarted = pods.items.filter(({ status }: Manifest) =>
+    status.containerStatuses.some(({ restartCount }: { restartCount: number }) => restartCount > 0),
+  );
+  const names = restarted.map(({ metadata }: Manifest) => metadata.name);
+  if (names.length > 0) throw new Error(`containers ended by themselves: ${names.join(', ')}`);
+}
