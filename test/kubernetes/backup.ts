@@ -11,7 +11,7 @@ const { backUpNow, awaitBackup, removeJob } = commandsOf('docs/kubernetes.md', '
   'removeJob',
 ]);
 
-export { awaitBackup, backUpNow, removeJob };
+export { awaitBackup, backUpNow };
 
 export const withBackups = 'backup.enabled=true,backup.verify=true';
 
