@@ -19,7 +19,7 @@ import { SigninKeys } from './identity/signin-keys.ts';
 import { SubscriptionTokens } from './identity/subscription-tokens.ts';
 import { UserSecrets } from './identity/user-secrets.ts';
 import { ValetTokens } from './identity/valet-tokens.ts';
-import { MailRoom } from './mailer/capacity.ts';
+import { MailDiskSpace } from './mailer/capacity.ts';
 import { MailSender } from './mailer/sender.ts';
 import { MailSettings } from './mailer/settings.ts';
 import { Messengers } from './messengers/messengers.ts';
@@ -53,7 +53,7 @@ const dependencies = {
   captcha: CaptchaVerifier,
   fileStore: FileStore,
   mailSender: MailSender,
-  mailRoom: MailRoom,
+  mailDiskSpace: MailDiskSpace,
   messengers: Messengers,
   assistant: AssistantPolicy,
   pairing: PairingTools,

@@ -65,8 +65,8 @@ const plain = (cell: Cell) => String(cell).replace(/\p{Cc}/gu, '·');
 /** Narrows the widest column by one until all fit. */
 function fitted(widths: readonly number[]): readonly number[] {
   const narrowed = [...widths];
-  const room = columnsMax - gap.length * (widths.length - 1);
-  let surplus = narrowed.reduce((sum, width) => sum + width, 0) - room;
+  const available = columnsMax - gap.length * (widths.length - 1);
+  let surplus = narrowed.reduce((sum, width) => sum + width, 0) - available;
   for (; surplus > 0; surplus -= 1) {
     const widest = narrowed.indexOf(Math.max(...narrowed));
     narrowed[widest] = (narrowed[widest] ?? 0) - 1;

@@ -247,13 +247,13 @@ function fileHandlers(
 
 function foreseenRefusal(
   phase: string | undefined,
-  isTaken: boolean,
+  isEmailRegistered: boolean,
   keyParams: ImportKeyParams,
 ): (typeof accountRefusals)[number] | '' {
   if (phase === 'used') return 'used';
   if (phase === 'none') return 'native';
   if (isUnusable(keyParams)) return 'key-params';
-  return isTaken ? 'taken' : '';
+  return isEmailRegistered ? 'taken' : '';
 }
 
 /** The longest that one part is waited for. */

@@ -77,7 +77,7 @@ export const databaseSettings = section('Data', {
 export interface DatabaseSettings extends SettingsOf<typeof databaseSettings> {}
 
 /** For other users of the embedded database: `psql`, a backup. */
-const keptForOthers = 10;
+const reservedForOthers = 10;
 const fixedConnections = 3;
 
 /** Constraints between the settings. */
@@ -95,7 +95,7 @@ export function databaseContradictionsOf(settings: DatabaseSettings, isEmbedded:
     );
   }
   const connections = connectionsOf(settings);
-  const connectionsMax = embeddedConnectionsMax - keptForOthers;
+  const connectionsMax = embeddedConnectionsMax - reservedForOthers;
   if (isEmbedded && connections > connectionsMax) {
     problems.push(
       `The connections to the database are ${connections} in all, including ${fixedConnections} fixed ones, and the embedded database allows ${connectionsMax}: lower DATABASE_COMMIT_CONNECTIONS, DATABASE_READ_CONNECTIONS, DATABASE_BARRIER_CONNECTIONS or DATABASE_SWEEP_CONNECTIONS.`,

@@ -84,7 +84,7 @@ async function openBucket({ config, secrets, clock }: FileStoreOptions): Promise
   });
 }
 
-const keptMs = 30_000;
+const cacheMs = 30_000;
 /** Less than the time of a check, which would otherwise make this process unready. */
 const deadlineMs = 1_500;
 
@@ -97,7 +97,7 @@ export function createFilesCheck(store: Pick<OpenFileStore, 'condition'>, clock:
   let foundUntilMs = Number.NEGATIVE_INFINITY;
   return async () => {
     if (clock.monotonicMs() >= foundUntilMs) {
-      foundUntilMs = clock.monotonicMs() + keptMs;
+      foundUntilMs = clock.monotonicMs() + cacheMs;
       const late = sleep(clock, deadlineMs).then(() => 'away' as const);
       found = await Promise.race([store.condition(), late]);
     }

@@ -40,7 +40,7 @@ export interface DirectoryLock {
 }
 
 /** A server of another machine has the directory, or did not shut down cleanly. */
-export class HeldElsewhereError extends Error {
+export class LockedElsewhereError extends Error {
   readonly machine: string;
   readonly holder: string;
   constructor(machine: string, holder: string) {
@@ -87,7 +87,7 @@ async function claim(directory: string, privateName: string, here: Machine): Pro
   const remove = (name: string) => rm(join(directory, name), { force: true });
   for (let round = 0; round < maxRounds; round += 1) {
     const highest = Math.max(0, ...(await named(directory, lockName)).map(({ generation }) => generation));
-    if (highest > 0 && (await isTaken(directory, highest, here))) return undefined;
+    if (highest > 0 && (await isHeld(directory, highest, here))) return undefined;
     const mine = highest + 1;
     const holder = `lock.${mine}.${randomUUID()}.holder`;
     await writeHolder(directory, holder, here);
@@ -120,11 +120,12 @@ async function named(directory: string, pattern: RegExp) {
 }
 
 /** @throws HeldElsewhereError */
-async function isTaken(directory: string, generation: number, here: Machine): Promise<boolean> {
+async function isHeld(directory: string, generation: number, here: Machine): Promise<boolean> {
   for (const { name, generation: of } of await named(directory, holderName)) {
     if (of !== generation) continue;
     const machine = await readHolder(join(directory, name));
-    if (machine !== undefined && isElsewhere(machine, here)) throw new HeldElsewhereError(machine.name, name);
+    if (machine !== undefined && isElsewhere(machine, here))
+      throw new LockedElsewhereError(machine.name, name);
   }
   return answers(join(directory, nameOf(generation)));
 }

@@ -10,7 +10,7 @@ import { NotFoundError } from '../runtime/errors.ts';
 import type { Actors } from '../runtime/handles.ts';
 import type { ReadinessCheck } from '../runtime/readiness.ts';
 
-const keptMs = 30_000;
+const cacheMs = 30_000;
 /** Less than the time of a check, which would otherwise make this process unready. */
 const deadlineMs = 1_500;
 
@@ -26,7 +26,7 @@ export function createMailCheck(actors: Actors, clock: Clock, registry: Registry
   let foundUntilMs = Number.NEGATIVE_INFINITY;
   const check = async (): Promise<true | 'degraded'> => {
     if (clock.monotonicMs() >= foundUntilMs) {
-      foundUntilMs = clock.monotonicMs() + keptMs;
+      foundUntilMs = clock.monotonicMs() + cacheMs;
       found = await healthOf(actors);
     }
     return found?.good || 'degraded';

@@ -10,7 +10,7 @@ import type { KeyedTools } from '../actors/identity/keyed-tools.ts';
 import { rememberLastHash } from '../actors/identity/last-hash.ts';
 import { createPasswordHasher, type PasswordHasher } from '../actors/identity/password-hasher.ts';
 import { kinds } from '../actors/kinds.ts';
-import { unknownRoom } from '../actors/mailer/capacity.ts';
+import { unknownDiskSpace } from '../actors/mailer/capacity.ts';
 import { countedMailSender } from '../actors/mailer/metrics.ts';
 import { createMailSender } from '../actors/mailer/send.ts';
 import { createMessengers } from '../actors/messengers/http-messengers.ts';
@@ -30,7 +30,7 @@ import type { Transport } from '../runtime/transport/transport.ts';
 import { inProcessAddress } from './database.ts';
 import { runtimeLimitsOf } from './database-settings.ts';
 import type { LastRun } from './last-run.ts';
-import { createMailRoom } from './mail-room.ts';
+import { watchMailDiskSpace } from './mail-disk-space.ts';
 import type { Resources } from './resources.ts';
 import type { ServerOptions } from './server-options.ts';
 import { exitCodes, StartError } from './start-error.ts';
@@ -83,7 +83,7 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
         publicUrl: config.publicUrl,
       },
       mailSender: countedMailSender(createMailSender({ clock, http }), registry),
-      mailRoom: isEmbedded ? createMailRoom(resources.directory.path, clock) : unknownRoom,
+      mailDiskSpace: isEmbedded ? watchMailDiskSpace(resources.directory.path, clock) : unknownDiskSpace,
       assistant: assistantPolicy(config.assistant, secrets),
       pairing: countedPairing(pairingTools(config, secrets, http), registry),
       refreshWaits: createRefreshWaits(clock),

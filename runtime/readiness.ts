@@ -27,7 +27,7 @@ export interface Readiness {
 
 const checkTimeoutMs = 2_000;
 /** A caller that asks more often gets the last answer. The checks cost the database something, and anyone may ask. */
-const keptMs = 1_000;
+const cacheMs = 1_000;
 
 /** A check in `tolerated` never fails. At its worst this process is degraded. */
 export function createReadiness(
@@ -54,7 +54,7 @@ export function createReadiness(
     const results = await Promise.all(
       all.map(async ({ name, run }) => [name, tolerating(name, await resultOf(run))] as const),
     );
-    foundUntilMs = clock.monotonicMs() + keptMs;
+    foundUntilMs = clock.monotonicMs() + cacheMs;
     return results;
   }
 

@@ -25,7 +25,7 @@ export class SampledLog {
   /** How many events of this cause a line stands for, with this one. Undefined if no line should be written. */
   times(cause: string): number | undefined {
     const nowMs = this.#clock.monotonicMs();
-    const known = this.#logged.has(cause) || this.#hasRoom(nowMs) ? cause : others;
+    const known = this.#logged.has(cause) || this.#hasCapacity(nowMs) ? cause : others;
     const logged = this.#logged.get(known);
     if (logged !== undefined && nowMs - logged.atMs < everyMs) {
       logged.unlogged += 1;
@@ -35,7 +35,7 @@ export class SampledLog {
     return (logged?.unlogged ?? 0) + 1;
   }
 
-  #hasRoom(nowMs: number): boolean {
+  #hasCapacity(nowMs: number): boolean {
     if (this.#logged.size < causesMax) return true;
     for (const [cause, { atMs }] of this.#logged) if (nowMs - atMs >= everyMs) this.#logged.delete(cause);
     return this.#logged.size < causesMax;

@@ -3,7 +3,7 @@ import { type Refused, refuse } from '../reply.ts';
 import type { Head } from './head.ts';
 import type { ItemSettings } from './settings.ts';
 
-export const noRoom: Refused = refuse.tooLarge(
+export const quotaExceeded: Refused = refuse.tooLarge(
   'This account holds as much as this server allows. Please delete something, or ask its operator for more room.',
 );
 

@@ -52,8 +52,8 @@ export interface SavedItems {
   /** The last write of each uuid. */
   readonly writes: ReadonlyMap<string, ItemWrite>;
   /**
-   * The stored ciphertext that was read: given as the other side of a conflict, kept by an item that brings none, or written into
-   * the history.
+   * Bytes of the stored ciphertext that was read. It is returned as the other side of a conflict, stays with an item that brings
+   * none, or goes into the history.
    */
   readonly storedBytes: number;
   /** Unchanged when nothing is written. */
@@ -66,13 +66,13 @@ export function saveItems({
   stored,
   items,
   nowMicros,
-  roomBytes = Number.POSITIVE_INFINITY,
+  remainingBytes = Number.POSITIVE_INFINITY,
 }: {
   readonly saver: Saver;
   readonly stored: Stored;
   readonly items: readonly ClientItem[];
   readonly nowMicros: number;
-  readonly roomBytes?: number;
+  readonly remainingBytes?: number;
 }): SavedItems {
   const saved: SavedEntry[] = [];
   const conflicts: Conflict[] = [];
@@ -95,7 +95,7 @@ export function saveItems({
     const existing = before?.row ?? (uuid === '' ? undefined : stored.row(key));
     const atSource = before === undefined ? stored.incoming?.(key) : undefined;
     const base = atSource ?? existing;
-    const incoming = atSource === undefined ? undefined : { over: existing };
+    const incoming = atSource === undefined ? undefined : { replacing: existing };
     const result = save({ saver, head, sent, stored: base, nowMicros, incoming });
     if (result.outcome === 'notHere') {
       notHere.push(sent);
@@ -109,7 +109,7 @@ export function saveItems({
     const history = before === undefined ? historyOf(result, existing) : undefined;
     const bytes = storedBytesOf(result, sent) + (history?.size ?? 0);
     const isUnread = history !== undefined && !isWhole(history);
-    if (result.outcome === 'later' || isUnread || (bytes > 0 && storedBytes >= roomBytes)) continue;
+    if (result.outcome === 'later' || isUnread || (bytes > 0 && storedBytes >= remainingBytes)) continue;
     storedBytes += bytes;
     if (result.outcome === 'conflict') {
       const { server_item: other } = result.conflict;
@@ -167,13 +167,13 @@ const ciphertextBytes = (item: Pick<ItemRow, 'content' | 'enc_item_key'> | undef
 export function uuidsToRead(
   items: readonly ClientItem[],
   legacy: boolean,
-  isTaken: (uuid: string) => boolean = () => false,
+  isStored: (uuid: string) => boolean = () => false,
 ): ReadonlySet<string> {
   const uuids = new Set<string>();
   for (const { uuid: sent, updated_at_timestamp: version } of items) {
     if (!isUuid(sent)) continue;
     const uuid = sent.toLowerCase();
-    if (legacy || version !== 0 || isTaken(uuid)) uuids.add(uuid);
+    if (legacy || version !== 0 || isStored(uuid)) uuids.add(uuid);
   }
   return uuids;
 }

@@ -83,8 +83,8 @@ export function malformed(items: readonly ClientItem[]): Refused | undefined {
   return refuse.badRequest(`Given value is not a valid uuid: ${quoted(wrong.shared_vault_uuid)}`);
 }
 
-const shownLengthMax = 64;
+const printedLengthMax = 64;
 
 function quoted(value: unknown): string {
-  return (JSON.stringify(value) ?? 'undefined').slice(0, shownLengthMax);
+  return (JSON.stringify(value) ?? 'undefined').slice(0, printedLengthMax);
 }

@@ -15,7 +15,7 @@ import { type Conflict, syncConflict } from './conflicts.ts';
 import { type Head, head } from './head.ts';
 import { type ItemRow, isForwardingTombstone, isWhole, item, transferVersionOf } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
-import { noRoom, outgrows } from './quota.ts';
+import { outgrows, quotaExceeded } from './quota.ts';
 import { changesPlan, frontPlan, type Page, pageItems, pageOf, tokensOf } from './retrieve.ts';
 import { holding } from './revisions/held.ts';
 import { keepHistory, type RevisionTimers } from './revisions/keep.ts';
@@ -66,7 +66,7 @@ export interface Progress {
   /** Sent items that are not in this collection. */
   readonly notHere: readonly ClientItem[];
   /** What is left of `storedBytesMax`. */
-  readonly roomBytes: number;
+  readonly remainingBytes: number;
   /** With the page and what is saved, the client has everything up to this position. */
   readonly end: number;
   /** After the last turn. */
@@ -91,7 +91,7 @@ export function begin(view: View, request: SyncRequest, reads: PageReads): Progr
     conflicts: [],
     transfers: [],
     notHere: [],
-    roomBytes: view.use(ItemSettings).storedBytesMax,
+    remainingBytes: view.use(ItemSettings).storedBytesMax,
     end: page.reached,
     head: now,
   };
@@ -101,7 +101,7 @@ export function begin(view: View, request: SyncRequest, reads: PageReads): Progr
 export function unbegun(view: View): Progress {
   const now = view.get(head);
   const page = { rows: [], reached: now.position, complete: true };
-  const roomBytes = view.use(ItemSettings).storedBytesMax;
+  const remainingBytes = view.use(ItemSettings).storedBytesMax;
   const vaults = noVaults;
   return {
     vaults,
@@ -110,7 +110,7 @@ export function unbegun(view: View): Progress {
     conflicts: [],
     transfers: [],
     notHere: [],
-    roomBytes,
+    remainingBytes,
     end: now.position,
     head: now,
   };
@@ -132,28 +132,28 @@ export function storedPlan({
   view,
   request,
   items,
-  roomBytes = view.use(ItemSettings).storedBytesMax,
+  remainingBytes = view.use(ItemSettings).storedBytesMax,
   incoming = new Map(),
 }: {
   readonly view: View;
   readonly request: SyncRequest;
   readonly items: readonly ClientItem[];
-  readonly roomBytes?: number | undefined;
+  readonly remainingBytes?: number | undefined;
   readonly incoming?: ReadonlyMap<string, ItemRow> | undefined;
 }): StoredPlans {
   const collection = view.self.id;
   const moving = outgoingTransferVersions(view);
-  const onTheirWay = moving.size === 0 ? none : uuidsToRead(items, true, () => true);
-  const isNeeded = (uuid: string) => incoming.has(uuid) || isShownTaken(view, uuid);
+  const incomingUuids = moving.size === 0 ? none : uuidsToRead(items, true, () => true);
+  const isNeeded = (uuid: string) => incoming.has(uuid) || wasRejected(view, uuid);
   const uuids = [...uuidsToRead(items, isLegacy(request), isNeeded)];
-  const isFew = uuids.length <= wholeRowsMax && roomBytes === view.use(ItemSettings).storedBytesMax;
+  const isFew = uuids.length <= wholeRowsMax && remainingBytes === view.use(ItemSettings).storedBytesMax;
   return {
     stored: keys(
       item,
       uuids.map((uuid) => ({ collection, uuid })),
-      isFew ? undefined : Math.max(0, roomBytes),
+      isFew ? undefined : Math.max(0, remainingBytes),
     ),
-    ...locationsPlan([...incoming.keys(), ...[...onTheirWay].filter((uuid) => moving.has(uuid))]),
+    ...locationsPlan([...incoming.keys(), ...[...incomingUuids].filter((uuid) => moving.has(uuid))]),
   };
 }
 
@@ -172,7 +172,7 @@ const wholeRowsMax = 4;
  * Whether a commit was rejected because of a row that may be this collection's own and was not read. If the item has moved,
  * the row that holds the uuid reservation may be another collection's.
  */
-function isShownTaken(view: View, uuid: string): boolean {
+function wasRejected(view: View, uuid: string): boolean {
   const own = view.conflicting(item, { collection: view.self.id, uuid });
   if (own !== undefined) return true;
   const reserving = view.conflicting(item, { uuid, born: true });
@@ -219,16 +219,16 @@ interface CollectionTimers extends RevisionTimers {
  */
 export function proceed(turn: Turn, batch: Batch, progress: Progress): Progress | Refused {
   const before = turn.get(head);
-  const { roomBytes } = progress;
+  const { remainingBytes } = progress;
   const saver = saverOf(turn, batch);
   const result = saveItems({
     saver,
     stored: storedIn(turn, batch),
     items: batch.items,
     nowMicros: turn.nowMicros,
-    roomBytes,
+    remainingBytes,
   });
-  if (outgrows(before, result.head, turn.use(ItemSettings).quota)) return noRoom;
+  if (outgrows(before, result.head, turn.use(ItemSettings).quota)) return quotaExceeded;
   const writes = [...result.writes.values()];
   for (const { row, replaced, revised } of writes) {
     const written = revised && !row.deleted ? holding(turn, row) : row;
@@ -245,7 +245,7 @@ export function proceed(turn: Turn, batch: Batch, progress: Progress): Progress 
     conflicts: [...progress.conflicts, ...result.conflicts],
     transfers: [...progress.transfers, ...transfers],
     notHere: [...progress.notHere, ...result.notHere],
-    roomBytes: roomBytes - result.storedBytes,
+    remainingBytes: remainingBytes - result.storedBytes,
     end: before.position === progress.end ? result.head.position : progress.end,
     head: result.head,
   };
@@ -337,15 +337,15 @@ function foundIn(
   const read = uuidsToRead(items, isLegacy(request));
   return (uuid) => {
     const key = { collection, uuid };
-    const onItsWay = incoming?.get(uuid);
-    if (onItsWay !== undefined)
-      return stored.get(key) ?? (canApply(turn, onItsWay, reads) ? undefined : onItsWay);
+    const incomingRow = incoming?.get(uuid);
+    if (incomingRow !== undefined)
+      return stored.get(key) ?? (canApply(turn, incomingRow, reads) ? undefined : incomingRow);
     const reserving = turn.conflicting(item, { uuid, born: true });
     if (read.has(uuid)) return stored.get(key) ?? reserving;
     const own = turn.conflicting(item, key);
     if (own !== undefined && isWhole(own)) return own;
     // The plan asked the same question, so it read the row with its ciphertext.
-    return isShownTaken(turn, uuid) ? (stored.get(key) ?? reserving) : reserving;
+    return wasRejected(turn, uuid) ? (stored.get(key) ?? reserving) : reserving;
   };
 }
 

@@ -1,6 +1,6 @@
 /**
  * The rights of members on items of a shared vault (docs/protocol/sync.md, "Items of vaults"), in the order of the checks.
- * Membership is checked before all of these, and before the item's version: a conflict would show a stranger its ciphertext.
+ * Membership is checked before all of these, and before the item's version: a conflict would show its ciphertext to somebody who is not a member.
  */
 import type { Permission } from '../inbox-entries.ts';
 import type { ConflictType } from './conflicts.ts';

@@ -246,7 +246,7 @@ class LocalDisk implements OpenFileStore {
   async close(): Promise<void> {
     for (const stop of this.#stops) stop.byStore('the store is closed');
     await Promise.all(this.#writes);
-    await this.#durability.over();
+    await this.#durability.settle();
   }
 
   async #write(
@@ -264,13 +264,13 @@ class LocalDisk implements OpenFileStore {
     };
     try {
       const first = Math.min(bytes, namelessBytesMax);
-      await this.#whereThereIsRoomFor(bytes, () => promise(first), stop);
+      await this.#reserve(bytes, () => promise(first), stop);
       const { file, name } = await this.#filled({
         draft,
         naming,
         body,
         stop,
-        onNamed: () => this.#whereThereIsRoomFor(bytes - first, () => promise(bytes - first), stop),
+        onNamed: () => this.#reserve(bytes - first, () => promise(bytes - first), stop),
         onWritten: (written) => promise(-written),
       });
       left.push(join(this.#folder, name));
@@ -284,22 +284,22 @@ class LocalDisk implements OpenFileStore {
   }
 
   async #finish(draft: string, name: string, file: OpenFile, stop: Work): Promise<void> {
-    let isTaken = false;
+    let syncsLater = false;
     try {
       await this.#putInPlace(draft, name, stop);
       if (this.#isShared) await this.#durability.now(name, file, stop);
       else await this.#calls.inTime(() => this.#durability.before(name), stop);
       stop.signal.throwIfAborted();
-      isTaken = !this.#isShared;
+      syncsLater = !this.#isShared;
     } finally {
       // What is synced is safe, whatever becomes of this.
-      if (!isTaken) await this.#calls.cleanUp(() => file.close());
+      if (!syncsLater) await this.#calls.cleanUp(() => file.close());
     }
-    if (isTaken) this.#durability.begin(name, file);
+    if (syncsLater) this.#durability.begin(name, file);
   }
 
   /** Checks and reserves at once, so that two writes do not both find the same room. */
-  async #whereThereIsRoomFor(bytes: number, promise: () => void, stop: Work): Promise<void> {
+  async #reserve(bytes: number, promise: () => void, stop: Work): Promise<void> {
     const freeBytes = await this.#checkFreeBytes(stop);
     if (freeBytes - this.#promisedBytes - bytes < this.#reserveBytes) throw new FileStoreError('full');
     promise();

@@ -53,15 +53,15 @@ export const fileTimerShapes = {
   finalizeOverdueFile: finalizePayload,
 };
 
-const givenUp = z.object({ id: z.string(), hop: z.int() });
+const cancelledTransfer = z.object({ id: z.string(), hop: z.int() });
 
 export const fileMoveTellShapes = {
   /** To the target: the source has finalized the transfer. */
   fileMoved: z.object({ uploadUuid: z.string() }),
   /** To the target: the transfer of this id was given up at this transfer version. It answers by `fileSettled`. */
-  fileGivenUp: givenUp,
+  fileGivenUp: cancelledTransfer,
   /** To the source: what was given up cannot be applied any more. */
-  fileSettled: givenUp,
+  fileSettled: cancelledTransfer,
 };
 
 export const fileJobShapes = {

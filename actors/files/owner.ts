@@ -17,7 +17,7 @@ export interface Owner {
 
 export interface Quota {
   /** Whether the upload may hold so many bytes, on top of those that the owner's other uploads hold. */
-  hasRoom(upload: { readonly uploadUuid: string; readonly bytes: number }, othersBytes: number): boolean;
+  hasCapacity(upload: { readonly uploadUuid: string; readonly bytes: number }, othersBytes: number): boolean;
   /**
    * Adds to the used bytes, with the commit of the turn, once in it at most. `closed` is the upload that has become a file, and
    * holds nothing any more.

@@ -10,7 +10,7 @@ import { change, filesSlice } from './state.ts';
 
 /** Each stands for a file that was read, written or deleted within the lifetime of a token. */
 const redeemedMax = 2_000;
-const keptShare = 3 / 4;
+const retainedShare = 3 / 4;
 
 interface Redeemed {
   readonly on: 'read' | 'close' | 'delete' | 'move';
@@ -55,7 +55,7 @@ export function redeem(
 
 function forgetFirst(turn: Turn): void {
   const byIssue = [...turn.entries(redeemedMap)].sort(([, one], [, other]) => one.issuedMs - other.issuedMs);
-  const forgotten = byIssue.slice(0, redeemedMax * (1 - keptShare));
+  const forgotten = byIssue.slice(0, redeemedMax * (1 - retainedShare));
   const [, last] = forgotten.at(-1) ?? [];
   if (last === undefined) return;
   for (const [id] of forgotten) turn.removeEntry(redeemedMap, id);

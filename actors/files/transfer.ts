@@ -17,9 +17,9 @@
  * - (upload, hop) is unique on the server: of `apply` and of what gives up here, one commit is rejected, however late it
  *   comes. The turn runs again, is shown the row in the way, and does the other thing.
  * - The caller may die after each step. The timer then finalizes without knowing what the target did.
- * - An epoch fences a dead host at the activation of an actor, not at the claim of its shard. So a give-up is certain only once
- *   the target has committed after it: that commit comes after every earlier one of the target, and every former owner is
- *   fenced. Until then the row at the source keeps its transfer version taken.
+ * - An epoch fences a dead host at the activation of an actor, not at the claim of its shard. So a give-up is certain only once the
+ *   target has committed after it. That commit comes after every earlier one of the target, and every former owner is fenced. Until
+ *   then the row at the source keeps its transfer version taken.
  * - Neither side deletes or replaces the file before the transfer is finalized. So neither makes garbage of blobs that the
  *   other still names.
  * - Bytes count at the target from `apply` on, and at the source until `finalize`: twice for a moment, never not at all.
@@ -102,8 +102,8 @@ export const movingFileSchema = z.object({
 export type MovingFile = z.infer<typeof movingFileSchema>;
 
 const nothingToMove = refuse.badRequest('There is no such file.');
-const isTaken = refuse.badRequest('There is a file of this identifier already.');
-const givenUp: Refused = refuse.notNow('The file was not moved. Please try again.', 1_000);
+const identifierInUse = refuse.badRequest('There is a file of this identifier already.');
+const notMoved: Refused = refuse.notNow('The file was not moved. Please try again.', 1_000);
 export const beingMoved: Refused = refuse.notNow('The file is being moved. Please try again.', 5_000);
 
 /** Whether neither side may change it. */
@@ -168,15 +168,15 @@ export function applyFileTransfer(
   turn: Turn,
   moving: MovingFile,
   { there, left }: ApplyReads,
-  lacksRoom: () => Refused | undefined,
+  refusalForCapacity: () => Refused | undefined,
 ): 'applied' | 'was here' | Refused {
   const hop = moving.hop + 1;
   const { uploadUuid: upload_uuid } = moving;
   const row = there.get(fileKey(turn, moving.remoteIdentifier));
   if (row?.upload_uuid === upload_uuid && row.hop === hop) return 'was here';
-  if (turn.conflicting(file, { upload_uuid, hop }) !== undefined || left.rows.length === 0) return givenUp;
-  if (row !== undefined) return isTaken;
-  const refused = lacksRoom();
+  if (turn.conflicting(file, { upload_uuid, hop }) !== undefined || left.rows.length === 0) return notMoved;
+  if (row !== undefined) return identifierInUse;
+  const refused = refusalForCapacity();
   if (refused !== undefined) return refused;
   if (!noteIncoming(turn, upload_uuid)) return beingMoved;
   putRow(turn, {
@@ -239,8 +239,8 @@ export function finalizeFileTransfer(
   const row = files.get(key);
   if (row?.upload_uuid !== uploadUuid) return undefined;
   const next = { upload_uuid: uploadUuid, hop: row.hop + 1 };
-  const elsewhere = turn.conflicting(file, next);
-  const isGone = applied === true || (elsewhere !== undefined && elsewhere.owner_uuid !== turn.self.id);
+  const conflicting = turn.conflicting(file, next);
+  const isGone = applied === true || (conflicting !== undefined && conflicting.owner_uuid !== turn.self.id);
   if (isGone) {
     turn.remove(file, key);
     owner.quota.grow(-row.bytes);

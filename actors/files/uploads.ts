@@ -120,7 +120,7 @@ export function openUpload(turn: Turn, owner: Owner, request: OpenRequest): NoCo
   if (refused !== undefined) return refused;
   const bytes = unencryptedBytes + overheadBytes;
   const others = heldBytes(turn) - (earlier === undefined ? 0 : heldBy(earlier));
-  if (!owner.quota.hasRoom({ uploadUuid, bytes }, others)) return noSpace;
+  if (!owner.quota.hasCapacity({ uploadUuid, bytes }, others)) return noSpace;
   if (earlier !== undefined) endUpload(turn, owner, remoteIdentifier, earlier);
   const endsAtMs = turn.nowMs + uploadAgeMs;
   const fresh = { storedBytes: 0, layout: noChunks, pending: [] };
@@ -163,7 +163,7 @@ export function beginChunk(
   const { uploadUuid } = upload;
   const others = heldBytes(turn) - heldBy(upload);
   const requested = { uploadUuid, bytes: heldBy(upload) - bytesOf(late) + bytes };
-  if (!owner.quota.hasRoom(requested, others)) return noSpace;
+  if (!owner.quota.hasCapacity(requested, others)) return noSpace;
   turn.setEntry(uploadMap, remoteIdentifier, next);
   discard(turn, owner.cleanup, originOf(turn, upload), late);
   return originOf(turn, upload);
@@ -249,7 +249,7 @@ export function closeUpload(
   if (replaced !== undefined && isMoving(turn, replaced)) return beingMoved;
   const { uploadUuid, storedBytes: bytes, layout, pending } = upload;
   if (bytes > fileBytesMax) return tooLarge;
-  if (!quota.hasRoom({ uploadUuid, bytes }, 0)) return noSpace;
+  if (!quota.hasCapacity({ uploadUuid, bytes }, 0)) return noSpace;
   turn.removeEntry(uploadMap, remoteIdentifier);
   discard(turn, cleanup, originOf(turn, upload), pending);
   const grownBytes = putFile(turn, cleanup, { remoteIdentifier, uploadUuid, bytes, layout }, replaced);

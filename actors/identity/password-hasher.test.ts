@@ -2,7 +2,7 @@ import test from 'ava';
 import { OverloadedError } from '../../runtime/errors.ts';
 import type { FairnessKey } from '../queue.ts';
 import { closedHash } from './imported-password.ts';
-import { createPasswordHasher, keyOfKnown, keyOfStranger, keyOfUser } from './password-hasher.ts';
+import { createPasswordHasher, keyOfKnown, keyOfUnknown, keyOfUser } from './password-hasher.ts';
 
 const key = ['key'];
 
@@ -75,7 +75,7 @@ test('strangers of all networks delay the known and the signed-in by one of them
     await hasher.verify(undefined, 'x', ofCaller);
     done.push(name);
   };
-  const guesses = Array.from({ length: 13 }, (_, n) => verify('stranger', keyOfStranger(`198.51.100.${n}`)));
+  const guesses = Array.from({ length: 13 }, (_, n) => verify('stranger', keyOfUnknown(`198.51.100.${n}`)));
   const outcomes = Promise.allSettled(guesses);
   await Promise.all([
     verify('owner', keyOfKnown('203.0.113.7')),
@@ -89,7 +89,7 @@ test('all networks of a site have one turn, and those of another make room for i
   const hasher = createPasswordHasher({ concurrent: 1, waiting: 10, waitingPerKey: 4 });
   const done: string[] = [];
   const verify = async (name: string, address: string) => {
-    await hasher.verify(undefined, 'x', keyOfStranger(address));
+    await hasher.verify(undefined, 'x', keyOfUnknown(address));
     done.push(name);
   };
   const guesses = Array.from({ length: 20 }, (_, n) => verify('crowd', `2001:db8:1:${n.toString(16)}::1`));

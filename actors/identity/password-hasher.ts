@@ -2,9 +2,10 @@
  * Hashing of server passwords: Argon2id, 19 MiB, two passes, one thread. A hash takes about ten milliseconds of one core and
  * 19 MiB. So it runs on the thread pool, a few at a time, from a bounded queue. It never runs inside a turn.
  *
- * Each call names the fairness key it waits under (actors/queue.ts). There are three wide ones: for strangers, for callers from a network
- * where the account was signed in before, and for signed-in callers. So however many strangers guess, a known owner waits for two
- * hashes of others at most. The first two are divided by site, and each site by network. The last is divided by account.
+ * Each call names the fairness key it waits under (actors/queue.ts). There are three wide ones: for callers from unknown networks,
+ * for callers from known ones, and for signed-in callers. An account has been signed in from a known network before. So however
+ * many others guess, an owner on a known network waits for two hashes of others at most. The first two are divided by site, and
+ * each site by network. The last is divided by account.
  */
 import { hash as argon2Hash, verify as argon2Verify } from '@node-rs/argon2';
 import { dependency } from '../../runtime/dependency.ts';
@@ -31,7 +32,7 @@ export const PasswordHasher = dependency<PasswordHasher>('the password hasher');
 
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
-export const keyOfStranger = (address: string | null): FairnessKey => ['stranger', ...networkKey(address)];
+export const keyOfUnknown = (address: string | null): FairnessKey => ['unknown', ...networkKey(address)];
 export const keyOfKnown = (address: string | null): FairnessKey => ['known', ...networkKey(address)];
 export const keyOfUser = (userUuid: string): FairnessKey => ['signed-in', userUuid];
 

@@ -8,19 +8,19 @@ import { equalInConstantTime } from './session-tokens.ts';
 
 const secretBytes = 32;
 
-export interface ShownOnce {
+export interface NewSecret {
   /** 43 characters, base64url. */
   readonly secret: string;
   readonly secretHash: string;
 }
 
-export function makeSecret(random: Pick<Random, 'bytes'>): ShownOnce {
+export function makeSecret(random: Pick<Random, 'bytes'>): NewSecret {
   const secret = random.bytes(secretBytes).toString('base64url');
   return { secret, secretHash: secretHashOf(secret) };
 }
 
 /**
- * The entry that was made with this secret. It compares every entry, even after a match. If strangers may ask, it makes
+ * The entry that was made with this secret. It compares every entry, even after a match. If anonymous clients may ask, it makes
  * `comparisons` in any case. So the time does not show how many entries there are, or whether there is an account.
  */
 export function findBySecret<T extends { readonly secretHash: string }>(

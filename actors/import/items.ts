@@ -100,8 +100,8 @@ function refusalOf(turn: Turn, imported: ImportedItem, before: ItemRow | undefin
   const texts = [content, encItemKey, itemsKeyId, authHash, keySystemIdentifier];
   if (!texts.every((text) => text === undefined || isStorableText(text))) return 'not-text';
   if (before !== undefined) return isForwardingTombstone(before) ? 'taken' : undefined;
-  const isTaken = turn.conflicting(item, { uuid: imported.uuid, born: true }) !== undefined;
-  return isTaken ? 'taken' : undefined;
+  const isUuidReserved = turn.conflicting(item, { uuid: imported.uuid, born: true }) !== undefined;
+  return isUuidReserved ? 'taken' : undefined;
 }
 
 function rowOf(

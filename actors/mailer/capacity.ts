@@ -20,7 +20,7 @@ export function isFull(view: View, source: MailSource, bytes: number): boolean {
   const { limits } = view.use(MailSettings);
   const { isUrgent, isBulk = false } = rulesOf(source);
   const mails = counts.urgent + counts.ordinary + counts.bulk + counts.waiting + counts.leased + counts.dead;
-  if (view.use(MailRoom).isLow) return true;
+  if (view.use(MailDiskSpace).isLow) return true;
   if (isBulk && counts.bulk >= bulkShare * limits.mails) return true;
   if (mails >= (isUrgent ? 1 : ordinaryShare) * limits.mails) return true;
   return contentBytes + bytes > bytesFor(view, source);
@@ -37,10 +37,10 @@ function bytesFor(view: View, source: MailSource): number {
 }
 
 /** Whether the disk of the queue has room for more mail, if this process can know. Turns read it, so it answers at once. */
-export interface MailRoom {
+export interface MailDiskSpace {
   readonly isLow: boolean;
 }
-export const MailRoom = dependency<MailRoom>('the room for mail');
+export const MailDiskSpace = dependency<MailDiskSpace>('the disk space for mail');
 
 /** For a database on another machine, which reports itself when it is full. */
-export const unknownRoom: MailRoom = { isLow: false };
+export const unknownDiskSpace: MailDiskSpace = { isLow: false };

@@ -154,7 +154,8 @@ export const Mailer = contract({
   name: 'mailer',
   commands: {
     queue: { request: mailSchema, reply: queuedSchema },
-    room: { request: z.object({ source: mailSourceSchema }), reply: queuedSchema },
+    /** The answer that `queue` would give to a short mail of this source now. */
+    checkCapacity: { request: z.object({ source: mailSourceSchema }), reply: queuedSchema },
     recall: {
       request: recallSchema,
       reply: z.object({ result: z.enum(recallResults) }),

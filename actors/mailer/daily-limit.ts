@@ -91,7 +91,7 @@ export function countMail(turn: Turn, mail: LimitedMail, { sender }: SenderReads
     max: isToOthers ? ofOthers : accountPerDay,
   };
   const isCounted = mailbox !== undefined && ofMailbox.max > 0;
-  if (isFull(ofAccount) || isFull(ofMailbox) || (isCounted && !makeRoom(turn, name, day, isNew))) {
+  if (isFull(ofAccount) || isFull(ofMailbox) || (isCounted && !reserveCounter(turn, name, day, isNew))) {
     return (day + 1) * dayMs - turn.nowMs;
   }
   turn.put(mailSenderTable, { ...senderKey(turn, mail), day, mails: ofAccount.mails + 1 });
@@ -103,7 +103,7 @@ const todayOf = (day: number, before: Count | undefined): number => (before?.day
 const isFull = ({ mails, max }: { mails: number; max: number }): boolean => max > 0 && mails >= max;
 
 /** False if too many mailboxes are counted today. */
-function makeRoom(turn: Turn, name: string, day: number, isNew: boolean): boolean {
+function reserveCounter(turn: Turn, name: string, day: number, isNew: boolean): boolean {
   const max = isNew ? mailboxesForNewMax : mailboxesMax;
   if (turn.entry(mailboxMap, name) !== undefined || turn.entries(mailboxMap).size < max) return true;
   return forgetMailboxes(turn, day, 100) > 0;

@@ -62,8 +62,8 @@ async function send(
   return run.turn({
     reads: (view) => ({ ...leasedPlan(view, worker), ...readyPlan(view) }),
     turn: (turn, reads) => {
-      const elsewhere = conclude({ turn, worker, taken: attempt, result, reads });
-      if (elsewhere !== undefined) return elsewhere;
+      const nextAttempt = conclude({ turn, worker, leased: attempt, result, reads });
+      if (nextAttempt !== undefined) return nextAttempt;
       return isLast ? 'again' : take(turn, worker, reads);
     },
   });
@@ -79,18 +79,18 @@ async function resultOf(run: JobRun, worker: number, attempt: LeasedMail): Promi
   const owned = { id: mail.id, userUuid: mail.user_uuid };
   const content = openContent(run.use(UserSecrets), owned, mail.content);
   if (content === undefined) return { result: 'rejected', failure: 'provider' };
-  const { attachment, ...said } = content;
-  if (attachment === undefined) return sendContent(run, worker, attempt, said);
+  const { attachment, ...message } = content;
+  if (attachment === undefined) return sendContent(run, worker, attempt, message);
   const listener = listenerOf(mail.listener);
   const file = listener === undefined ? 'gone' : await collectAttachment(run, listener, attachment.filename);
   if (file === 'gone') return { result: 'rejected', failure: 'rejected' };
   if (file === 'unavailable') return { result: 'transient', failure: 'provider' };
   if (file !== 'too-large') {
-    const result = await sendContent(run, worker, attempt, { ...said, attachment: file });
+    const result = await sendContent(run, worker, attempt, { ...message, attachment: file });
     if (result.result !== 'rejected') return result;
   }
   // Too large for this server, or perhaps for the relay, which gives no reason that could be relied on.
-  const result = await sendContent(run, worker, attempt, { ...said, text: attachment.textWithout });
+  const result = await sendContent(run, worker, attempt, { ...message, text: attachment.textWithout });
   return result.result === 'sent' ? { ...result, lacksAttachment: true } : result;
 }
 

@@ -11,7 +11,7 @@ import { Postbox } from '../../test/kit/postbox.ts';
 import { createSigninKeys, SigninKeys } from '../identity/signin-keys.ts';
 import { createUserSecrets, UserSecrets } from '../identity/user-secrets.ts';
 import { AccountSettings, defaultAccountSettings } from '../settings.ts';
-import { MailRoom } from './capacity.ts';
+import { MailDiskSpace } from './capacity.ts';
 import { Mailer, type MailOutcome, mailerId, mailOutcomeSchema, mailSourceSchema } from './contract.ts';
 import { mailer } from './mailer.ts';
 import { MailAdministration } from './operator-contract.ts';
@@ -103,7 +103,7 @@ async function start(t: ExecutionContext, settings: Partial<MailSettings> = conf
     provide(AccountSettings, { ...defaultAccountSettings, reminderDelivery: true }),
     provide(MailSettings, { ...defaultMailSettings, ...settings }),
     provide(MailSender, postbox),
-    provide(MailRoom, room),
+    provide(MailDiskSpace, room),
   ];
   const first = await startTestHost({ kinds: [mailer, author], provided, leaseMs: 1e9 });
   let host = first;
@@ -177,22 +177,22 @@ test('a caller that asks for capacity is told what would be refused, and a code 
     limits: { ...configured.limits, mails: 2 },
   });
   const queued = async (source: z.infer<typeof mailSourceSchema>) => {
-    const answer = await mailer().room({ source });
-    return answer.queued ? 'room' : answer.why;
+    const answer = await mailer().checkCapacity({ source });
+    return answer.queued ? 'capacity' : answer.why;
   };
   const both = async () => [await queued('other'), await queued('magic-link')];
-  t.deepEqual(await both(), ['room', 'room']);
+  t.deepEqual(await both(), ['capacity', 'capacity']);
   postbox.answer = () => ({ result: 'transient', failure: 'provider' });
   for (const id of ['one', 'two']) await send(id, 'magic-link');
   t.deepEqual(await both(), ['full', 'full']);
   postbox.answer = () => undefined;
   await clock.advance(2 * minuteMs);
-  t.deepEqual(await both(), ['room', 'room']);
+  t.deepEqual(await both(), ['capacity', 'capacity']);
   room.isLow = true;
   t.deepEqual(await both(), ['full', 'full']);
   room.isLow = false;
   await restart({ limits: { ...configured.limits, contentBytes: 4_500 } });
-  t.deepEqual(await both(), ['full', 'room']);
+  t.deepEqual(await both(), ['full', 'capacity']);
   await restart({ host: undefined });
   t.deepEqual(await both(), ['not-configured', 'not-configured']);
 });

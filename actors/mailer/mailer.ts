@@ -10,13 +10,13 @@ import { discard, retry } from './admin/records.ts';
 import { listRelays, setRelays } from './admin/relay-list.ts';
 import { testMail, testsSlice } from './admin/test-mail.ts';
 import { becomeDue } from './attempt.ts';
-import { MailRoom } from './capacity.ts';
+import { MailDiskSpace } from './capacity.ts';
 import { Mailer } from './contract.ts';
 import { forgetSenderTell, mailboxMap, mailSenderTable, unsubscribeCommand } from './daily-limit.ts';
 import { deadMap } from './dead.ts';
 import { deliver } from './deliver.ts';
 import { logSlice, mailAuditTable, mailLogTable } from './log-table.ts';
-import { queueCommand, queueTell, recallCommand, recallTell, roomCommand } from './queue.ts';
+import { checkCapacityCommand, queueCommand, queueTell, recallCommand, recallTell } from './queue.ts';
 import { asMail, keyOf, mailTable, queueSlice } from './queue-table.ts';
 import { recalledMap, unwantedSlice } from './recalled.ts';
 import { relayUseSlice } from './relay-use.ts';
@@ -40,7 +40,7 @@ const administration = {
 };
 
 export const mailer = kindOf(Mailer, {
-  uses: [AccountSettings, MailSettings, MailSender, MailRoom, SigninKeys, UserSecrets],
+  uses: [AccountSettings, MailSettings, MailSender, MailDiskSpace, SigninKeys, UserSecrets],
   slices: [
     queueSlice,
     deadMap,
@@ -58,7 +58,7 @@ export const mailer = kindOf(Mailer, {
     ...administration,
     queue: queueCommand,
     recall: recallCommand,
-    room: roomCommand,
+    checkCapacity: checkCapacityCommand,
     unsubscribe: unsubscribeCommand,
     status: command({
       ...Mailer.commands.status,

@@ -74,9 +74,9 @@ export async function refusalOfMail(
   source: MailSource,
   options?: AskOptions,
 ): Promise<Refused | undefined> {
-  const room = await actors.get(Mailer, mailerId).ask.room({ source }, options);
-  if (room.queued) return undefined;
-  return room.why === 'full' ? full(room.retryAfterMs) : notConfigured;
+  const answer = await actors.get(Mailer, mailerId).ask.checkCapacity({ source }, options);
+  if (answer.queued) return undefined;
+  return answer.why === 'full' ? full(answer.retryAfterMs) : notConfigured;
 }
 
 /** Refusals that stay the same however long the caller waits. */

@@ -27,7 +27,7 @@ const connectTimeoutMs = 20_000;
 /** Bytes of one reply of a relay, at most. */
 const replyBytesMax = 16_384;
 /** Shorter than any relay waits for the next mail. */
-const keptMs = 2_000;
+const idleMs = 2_000;
 /** Relays that limit the mails of a session allow at least this many. */
 const mailsMax = 100;
 
@@ -156,7 +156,7 @@ export class IdleSessions {
       return;
     }
     session.hold(false);
-    const cancel = this.#clock.schedule(keptMs, () => {
+    const cancel = this.#clock.schedule(idleMs, () => {
       this.#idle.delete(session);
       session.quit();
     });

@@ -111,12 +111,13 @@ const fileHeadersBytes = 1_024;
 
 async function composedOf(message: Message): Promise<Composed> {
   const { attachment } = message;
-  const bare = await compose({ ...message, attachment: undefined }).build();
-  if (attachment === undefined) return { bytes: bare.length, open: () => Readable.from([bare]) };
+  const withoutFile = await compose({ ...message, attachment: undefined }).build();
+  if (attachment === undefined)
+    return { bytes: withoutFile.length, open: () => Readable.from([withoutFile]) };
   const fileBytes = attachment.pieces.reduce((sum, { length }) => sum + length, 0);
   const lines = Math.ceil(fileBytes / base64Line.ofFile);
   return {
-    bytes: bare.length + fileHeadersBytes + lines * base64Line.bytes,
+    bytes: withoutFile.length + fileHeadersBytes + lines * base64Line.bytes,
     open: () => compose(message).createReadStream(),
   };
 }

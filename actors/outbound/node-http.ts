@@ -72,7 +72,7 @@ interface Hop {
 interface Call {
   readonly signal: AbortSignal;
   /** A server was connected to. */
-  isHeard: boolean;
+  hasConnected: boolean;
 }
 
 interface RunningRequest {
@@ -104,7 +104,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp &
       try {
         return await inTurn[request.destination](() => subscribe(request, call), call.signal);
       } catch (error) {
-        throw new OutboundError(failureOf(error, call), call.isHeard);
+        throw new OutboundError(failureOf(error, call), call.hasConnected);
       } finally {
         cancel();
       }
@@ -117,7 +117,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp &
         return await openStream(request, begun);
       } catch (error) {
         begun.cancel();
-        throw new OutboundError(failureOf(error, begun.call), begun.call.isHeard);
+        throw new OutboundError(failureOf(error, begun.call), begun.call.hasConnected);
       }
     },
   };
@@ -126,7 +126,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp &
     const deadline = new AbortController();
     const timeOut = () => deadline.abort(new Failure('timeout'));
     const signals = signal === undefined ? [] : [signal];
-    const call = { signal: AbortSignal.any([deadline.signal, ...signals]), isHeard: false };
+    const call = { signal: AbortSignal.any([deadline.signal, ...signals]), hasConnected: false };
     const stop = clock.schedule(timeoutMs, timeOut);
     const cancel = () => {
       stop();
@@ -168,7 +168,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp &
         yield value;
       }
     } catch (error) {
-      throw new OutboundError(failureOf(error, call), call.isHeard);
+      throw new OutboundError(failureOf(error, call), call.hasConnected);
     } finally {
       cancel();
       response.destroy();
@@ -240,7 +240,7 @@ function responseTo(request: ClientRequest, isSecure: boolean, call: Call): Prom
   return new Promise((answered, failed) => {
     request.on('socket', (socket) =>
       socket.once(isSecure ? 'secureConnect' : 'connect', () => {
-        call.isHeard = true;
+        call.hasConnected = true;
       }),
     );
     request.on('response', (response) => {
@@ -332,13 +332,13 @@ function decoded(response: IncomingMessage) {
   }
 }
 
-function failureOf(error: unknown, { signal, isHeard }: Call): OutboundFailure {
+function failureOf(error: unknown, { signal, hasConnected }: Call): OutboundFailure {
   if (signal.aborted) return signal.reason instanceof Failure ? signal.reason.failure : 'aborted';
   if (error instanceof Failure) return error.failure;
   if (error instanceof OverloadedError) return 'overloaded';
   // Node reports this before anything is sent: a header that is not valid.
   if (error instanceof TypeError) return 'refused';
-  if (isHeard) return 'broken';
+  if (hasConnected) return 'broken';
   return 'unreachable';
 }
 

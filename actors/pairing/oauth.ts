@@ -144,11 +144,11 @@ function responseOf({ status, headers, body }: OutboundAnswer, exchange: Exchang
   exchange.status = status;
   if (status === 429) throw new GrantError('rate-limited', retryAfterMs(headers.get('retry-after')));
   if (status !== 200 && (status < 400 || status >= 500)) throw new GrantError('provider-unavailable');
-  const said = headers.get('content-type') ?? '';
-  const response = (text: string) => new Response(text, { status, headers: { 'content-type': said } });
+  const contentType = headers.get('content-type') ?? '';
+  const response = (text: string) => new Response(text, { status, headers: { 'content-type': contentType } });
   if (status !== 200) return response(body.toString());
   // The library parses any JSON, but JSON of another content type is no answer of a token endpoint.
-  if (!/^application\/json *(;|$)/i.test(said)) throw new GrantError('provider-unavailable');
+  if (!/^application\/json *(;|$)/i.test(contentType)) throw new GrantError('provider-unavailable');
   const { id_token: idToken, ...rest } = objectIn(body);
   exchange.idToken = idToken;
   return response(JSON.stringify(rest));
@@ -195,12 +195,12 @@ const isHeaderToken = (token: string): boolean =>
 
 function failureOf(error: unknown, { status }: Exchange): GrantFailure {
   if (error instanceof OutboundError) return 'network';
-  const { error: said } = error as { readonly error?: unknown };
-  if (said === 'invalid_grant') return 'invalid-grant';
-  if (said === 'invalid_token') return 'invalid-token';
-  if (status === 401 || status === 403 || isRefusedClient(said)) return 'credential-rejected';
+  const { error: code } = error as { readonly error?: unknown };
+  if (code === 'invalid_grant') return 'invalid-grant';
+  if (code === 'invalid_token') return 'invalid-token';
+  if (status === 401 || status === 403 || isRefusedClient(code)) return 'credential-rejected';
   return 'provider-unavailable';
 }
 
-const isRefusedClient = (said: unknown): boolean =>
-  said === 'invalid_client' || said === 'unauthorized_client' || said === 'access_denied';
+const isRefusedClient = (code: unknown): boolean =>
+  code === 'invalid_client' || code === 'unauthorized_client' || code === 'access_denied';

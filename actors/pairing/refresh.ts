@@ -46,7 +46,7 @@ export const use = workflow({
     try {
       const found = await steps.turn({ turn: (turn) => tokenFor(turn, subscriptionId) });
       if ('outcome' in found) return found;
-      await waiting.over;
+      await waiting.finished;
       return await steps.turn({ turn: (turn) => tokenAfter(turn, subscriptionId, found.refreshing) });
     } finally {
       waiting.leave();
@@ -153,8 +153,8 @@ const isPassing = (failure: GrantFailure): failure is Passing =>
 
 /** The pause doubles each time. It varies by a fifth, so that servers do not all return at the same time. */
 function pauseMs(turn: Turn, times: number): number {
-  const wholeMs = Math.min(backoffMs * 2 ** Math.min(times - 1, 20), backoffMaxMs);
-  return Math.round(wholeMs * (0.8 + (turn.random.bytes(1).readUInt8() / 255) * 0.4));
+  const nominalMs = Math.min(backoffMs * 2 ** Math.min(times - 1, 20), backoffMaxMs);
+  return Math.round(nominalMs * (0.8 + (turn.random.bytes(1).readUInt8() / 255) * 0.4));
 }
 
 // --- afterwards ----------------------------------------------------------------------------------------------

@@ -154,12 +154,12 @@ export function pairingWarnings(
     ASSISTANT_PROVIDER_OAUTH_CLIENT_ID: pairing.clientId,
   };
   const absent = Object.entries(needed).filter(([, value]) => value === undefined);
-  const isWanted = absent.length < Object.keys(needed).length;
+  const isConfigured = absent.length < Object.keys(needed).length;
   return [
-    ...(isWanted && absent.length > 0
+    ...(isConfigured && absent.length > 0
       ? [`Without ${absent.map(([name]) => name).join(' and ')} no subscription can be paired.`]
       : []),
-    ...(isWanted && redirectUriOf(pairing, publicUrl) === undefined
+    ...(isConfigured && redirectUriOf(pairing, publicUrl) === undefined
       ? [
           'Without a PUBLIC_URL of https no subscription can be paired: the provider sends browsers back to it.',
         ]

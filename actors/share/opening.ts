@@ -19,12 +19,16 @@ export interface Opening {
 }
 
 /** `first`: it may be opened, and the opening has to be noted. */
-export type Standing = 'open' | 'first' | 'over';
+export type OpeningStatus = 'open' | 'first' | 'over';
 
 /** Twice as long as any caller waits: no repeat of a call comes later. */
 const repeatsMs = 120_000;
 
-export function standingOf(terms: Terms, opened: Opening | null, { atMs: nowMs, by }: Opening): Standing {
+export function openingStatus(
+  terms: Terms,
+  opened: Opening | null,
+  { atMs: nowMs, by }: Opening,
+): OpeningStatus {
   if (!isLimited(terms)) return 'open';
   if (opened === null) return 'first';
   if (nowMs >= keptUntilMs(terms, opened)) return 'over';

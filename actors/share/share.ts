@@ -5,8 +5,8 @@
  * Invariants:
  * - A turn opens the share, so exactly one of all openers on all nodes is the first.
  * - The share is not opened for a reader without room for its ciphertext. The reader hears its size, and asks again.
- * - The turn that opens reads the ciphertext from its row. No reply is recorded: a one-time share knows the call that has opened it,
- *   and answers a repeat of that call for as long as one may come.
+ * - The turn that opens reads the ciphertext from its row. No reply is recorded. A one-time share knows the call that has opened
+ *   it, and answers a repeat of that call for as long as one may come.
  * - The commit that ends the share removes the ciphertext and leaves a tombstone, which no repeat of its creation revives.
  */
 import { hash } from 'node:crypto';
@@ -28,7 +28,7 @@ import { slice } from '../../runtime/slice.ts';
 import { table } from '../../runtime/table.ts';
 import { PublicShares } from '../user/public-shares/contract.ts';
 import { Share, shareNotFound, termsFields } from './contract.ts';
-import { endedAtMs, isOneTime, keptUntilMs, type Opening, standingOf } from './opening.ts';
+import { endedAtMs, isOneTime, keptUntilMs, type Opening, openingStatus } from './opening.ts';
 
 /** The ciphertext of public shares: one row for as long as the share can be opened. */
 export const shareContentTable = table({
@@ -95,8 +95,8 @@ const view = workflow({
 /** False if it is over. */
 function open(turn: Turn, state: ShareState, by: string): boolean {
   const opening: Opening = { atMs: turn.nowMs, by };
-  const standing = standingOf(state, state.opened, opening);
-  if (standing !== 'first') return standing === 'open';
+  const status = openingStatus(state, state.opened, opening);
+  if (status !== 'first') return status === 'open';
   turn.set(shareSlice, { ...state, opened: opening });
   turn.arm(Share.timers.expire, keptUntilMs(state, opening), null);
   turn.tell(PublicShares, state.ownerUuid).shareOpened({
@@ -110,24 +110,24 @@ function open(turn: Turn, state: ShareState, by: string): boolean {
 function isOver(view: View, by: string): boolean {
   const state = view.get(shareSlice);
   const opening = { atMs: Math.floor(view.nowMicros / 1_000), by };
-  return state === null || standingOf(state, state.opened, opening) === 'over';
+  return state === null || openingStatus(state, state.opened, opening) === 'over';
 }
 
 const ownerOf = (view: View): string | undefined => view.get(shareSlice)?.ownerUuid;
 
-interface OwnersWord {
+interface OwnerView {
   readonly lists: boolean;
   readonly shows: boolean;
   readonly bytes: number;
 }
 
-const unknown: OwnersWord = { lists: false, shows: false, bytes: 0 };
+const unknown: OwnerView = { lists: false, shows: false, bytes: 0 };
 
 /** The owner's answer about this share; undefined if there is no owner any more. */
 async function askOwner(
   { actors, self }: Pick<Workflow, 'actors' | 'self'>,
   ownerUuid: string | undefined,
-): Promise<OwnersWord> {
+): Promise<OwnerView> {
   if (ownerUuid === undefined) return unknown;
   try {
     return await actors.get(PublicShares, ownerUuid).ask.showsShare({ shareUuid: self.id });

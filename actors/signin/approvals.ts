@@ -65,7 +65,7 @@ export interface WaitingDevice {
  * Asks the signed-in devices of the account, unless they were asked for this device already. Returns the id that the
  * waiting device polls. For an unknown address the user does not exist, so that the time of the answer tells nothing.
  *
- * A network that already has its share of approvals gets another one, but no announcement. Otherwise a stranger could make the
+ * A network that already has its share of approvals gets another one, but no announcement. Otherwise anyone could make the
  * user's devices ring without end.
  */
 export function requestApproval(
@@ -79,7 +79,7 @@ export function requestApproval(
   const before = findOfDevice(turn, waiting);
   if (before?.status === 'pending') return idOf(before.uuid);
   const network = originOf(turn, { ipAddress: device.ipAddress }).key;
-  const hadRoom = makeRoom(turn, network);
+  const hadCapacity = evictIfFull(turn, network);
   const approval: Approval = {
     uuid: turn.random.uuid(),
     challengeHash: secretHashOf(waiting.codeChallenge),
@@ -91,7 +91,7 @@ export function requestApproval(
     expiresAtMs: turn.nowMs + turn.use(AccountSettings).approvalAgeMs,
   };
   turn.setEntry(approvalMap, approval.uuid, approval);
-  if (hadRoom) turn.tell(Factors, userUuid).approvalRequested(summaryOf(approval));
+  if (hadCapacity) turn.tell(Factors, userUuid).approvalRequested(summaryOf(approval));
   return idOf(approval.uuid);
 }
 
@@ -112,7 +112,7 @@ export function withdrawApproval(turn: Turn, waiting: WaitingDevice): void {
 
 export const approvalStatus = sharedRead({
   ...Signin.commands.approvalStatus,
-  answer: (view, query) => ({ status: shownStatus(find(view, query)) }),
+  answer: (view, query) => ({ status: statusOf(find(view, query)) }),
 });
 
 function find(view: ClockedView, query: { readonly secret: string } | { readonly uuid: string }) {
@@ -120,7 +120,7 @@ function find(view: ClockedView, query: { readonly secret: string } | { readonly
   return current(view).find(({ uuid }) => uuid === query.uuid);
 }
 
-const shownStatus = (approval: Approval | undefined): ApprovalStatus =>
+const statusOf = (approval: Approval | undefined): ApprovalStatus =>
   approval === undefined || approval.status === 'used' ? 'expired' : approval.status;
 
 export const pendingApprovals = sharedRead({
@@ -170,18 +170,18 @@ function findBySecret(view: ClockedView, secret: string): Approval | undefined {
 }
 
 /**
- * Makes room, and answers whether there was room. The oldest approval of a network that has its share gives way. If all networks
- * together have too many, the oldest of a stranger does.
+ * Returns true if another approval fits. Otherwise it removes one: the oldest of this network, if the network has its share, else
+ * the oldest of an unknown network.
  */
-function makeRoom(turn: Turn, network: string): boolean {
+function evictIfFull(turn: Turn, network: string): boolean {
   const byAge = [...turn.entries(approvalMap).values()].toSorted((a, b) => a.createdAtMs - b.createdAtMs);
   const ended = byAge.filter(({ expiresAtMs }) => turn.nowMs >= expiresAtMs);
   for (const { uuid } of ended) turn.removeEntry(approvalMap, uuid);
   const left = byAge.filter((each) => !ended.includes(each));
   const own = left.filter((each) => each.network === network);
   if (own.length < ofNetworkMax && left.length < approvalsMax) return true;
-  const strangers = left.filter((each) => !isOwn(turn, each.network));
-  const [oldest] = own.length >= ofNetworkMax ? own : strangers.length > 0 ? strangers : left;
+  const unknown = left.filter((each) => !isOwn(turn, each.network));
+  const [oldest] = own.length >= ofNetworkMax ? own : unknown.length > 0 ? unknown : left;
   if (oldest !== undefined) turn.removeEntry(approvalMap, oldest.uuid);
   return false;
 }

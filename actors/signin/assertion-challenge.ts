@@ -1,7 +1,7 @@
 /**
  * The challenges that security keys sign at sign-in. For an address and a network only the newest counts, once, for a few minutes.
  *
- * Anyone may request one for any address, so each network has its own. Otherwise a request of a stranger would void the
+ * Anyone may request one for any address, so each network has its own. Otherwise a request by somebody else would void the
  * challenge of the owner, who is just about to touch the key. The answer may come from another network: devices change networks
  * between two requests, and use IPv6 in one and IPv4 in the next. Challenges do not belong to a device. The page that asks for
  * one may differ from the page that signs in, and has none of its cookies.
@@ -27,7 +27,7 @@ export const assertionChallengeMap = sliceMap<{ challenge: string; untilMs: numb
 
 export function makeAssertionChallenge(turn: Turn, ipAddress: string | null): string {
   const key = keyOf(turn, ipAddress);
-  if (turn.entry(assertionChallengeMap, key) === undefined) makeRoom(turn);
+  if (turn.entry(assertionChallengeMap, key) === undefined) evictIfFull(turn);
   const challenge = turn.random.bytes(challengeBytes).toString('base64url');
   turn.setEntry(assertionChallengeMap, key, { challenge, untilMs: turn.nowMs + challengeMs });
   return challenge;
@@ -64,7 +64,7 @@ export const endOfAssertions = (view: View): number =>
 
 const keyOf = (turn: Turn, ipAddress: string | null): string => originOf(turn, { ipAddress }).key;
 
-function makeRoom(turn: Turn): void {
+function evictIfFull(turn: Turn): void {
   const byAge = [...turn.entries(assertionChallengeMap)].toSorted(([, a], [, b]) => a.untilMs - b.untilMs);
   if (byAge.length < networksMax) return;
   const [oldest] = byAge.find(([key]) => !isOwn(turn, key)) ?? byAge[0] ?? [];

@@ -26,7 +26,7 @@ export const noAttempts: Attempts = { plain: zero, captcha: zero };
 
 const counterSchema = z.object({ count: z.number().int(), untilMs: z.number() });
 
-/** Networks that are counted separately. The count of all strangers bounds the guesses of further networks. */
+/** Networks that are counted separately. The common count of unknown networks bounds the guesses of further ones. */
 export const networksMax = 128;
 
 /** By the key of an `Origin`. */

@@ -10,7 +10,7 @@
  *
  * Challenges have to be stored, as clients send nothing with the verifier that could prove one. Anyone may store one for any address.
  * So each network has its own: a network that stores many pushes out its own. Those of known networks and devices stay as long as
- * there is one of a stranger to drop.
+ * there is one of an unknown network to drop.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -22,14 +22,14 @@ import { isOwn, type Origin } from './counting.ts';
 /** Challenges of one network, at most: more than it has open at a time. Beyond that its oldest is dropped. */
 const challengesPerNetworkMax = 64;
 
-/** All challenges, at most: few enough to read at every activation. Beyond that the fullest network of strangers gives way. */
+/** All challenges, at most: few enough to read at every activation. Beyond that the unknown network with most of them loses its oldest. */
 const challengesMax = 256;
 
 /** The kind of sign-in. */
-export type Way = 'factor' | 'recovery';
+export type Purpose = 'factor' | 'recovery';
 
 /** With recovery codes, or without. */
-export const wayOf = ({ recoveryCodes }: { readonly recoveryCodes?: string | undefined }): Way =>
+export const purposeOf = ({ recoveryCodes }: { readonly recoveryCodes?: string | undefined }): Purpose =>
   recoveryCodes === undefined ? 'factor' : 'recovery';
 
 interface Challenge {
@@ -37,7 +37,7 @@ interface Challenge {
   /** The key of the `Origin` that stored it; absent from a release that did not ask. */
   readonly network?: string | undefined;
   /** Absent from a release that did not ask: `factor`. */
-  readonly way?: Way | undefined;
+  readonly purpose?: Purpose | undefined;
 }
 
 export const challengeMap = sliceMap<Challenge>({
@@ -46,22 +46,27 @@ export const challengeMap = sliceMap<Challenge>({
   schema: z.object({
     untilMs: z.number(),
     network: z.string().optional(),
-    way: z.enum(['factor', 'recovery']).optional(),
+    purpose: z.enum(['factor', 'recovery']).optional(),
   }),
   entriesMax: challengesMax,
 });
 
 /** False if this challenge is there already. It then lives as long as a new one. */
-export function storeChallenge(turn: Turn, challenge: string, { key: network }: Origin, way: Way): boolean {
+export function storeChallenge(
+  turn: Turn,
+  challenge: string,
+  { key: network }: Origin,
+  purpose: Purpose,
+): boolean {
   const key = keyOf(challenge);
   const isNew = turn.nowMs >= (turn.entry(challengeMap, key)?.untilMs ?? 0);
-  if (isNew) makeRoom(turn, network);
+  if (isNew) evictIfFull(turn, network);
   const untilMs = turn.nowMs + turn.use(AccountSettings).challengeAgeMs;
-  turn.setEntry(challengeMap, key, { untilMs, network, way });
+  turn.setEntry(challengeMap, key, { untilMs, network, purpose });
   return isNew;
 }
 
-function makeRoom(turn: Turn, network: string): void {
+function evictIfFull(turn: Turn, network: string): void {
   for (const [key, { untilMs }] of turn.entries(challengeMap)) {
     if (untilMs <= turn.nowMs) turn.removeEntry(challengeMap, key);
   }
@@ -83,11 +88,11 @@ function keysByNetwork(turn: Turn): ReadonlyMap<string, readonly string[]> {
   return byNetwork;
 }
 
-/** A network of strangers as long as there is one; among equals, the network with the oldest challenge. */
+/** The keys of the network with most challenges: an unknown one if there is any; among equals, the one with the oldest. */
 function fullest(turn: Turn, byNetwork: ReadonlyMap<string, readonly string[]>): readonly string[] {
-  const isStranger = (network: string) => !isOwn(turn, network);
-  const strangers = [...byNetwork].filter(([network]) => isStranger(network));
-  const [first = []] = (strangers.length > 0 ? strangers : [...byNetwork])
+  const isUnknown = (network: string) => !isOwn(turn, network);
+  const unknown = [...byNetwork].filter(([network]) => isUnknown(network));
+  const [first = []] = (unknown.length > 0 ? unknown : [...byNetwork])
     .map(([, keys]) => keys)
     .toSorted((a, b) => b.length - a.length);
   return first;
@@ -98,13 +103,13 @@ function removeFirst(turn: Turn, [key]: readonly string[]): void {
 }
 
 /** Removes the challenge of this verifier. False if there is none, or none for this kind of sign-in. */
-export function consumeChallenge(turn: Turn, verifier: string, way: Way): boolean {
+export function consumeChallenge(turn: Turn, verifier: string, purpose: Purpose): boolean {
   const isAlive = (key: string) => turn.nowMs < (turn.entry(challengeMap, key)?.untilMs ?? 0);
   const key = challengesOf(verifier).map(keyOf).find(isAlive);
   if (key === undefined) return false;
-  const madeFor = turn.entry(challengeMap, key)?.way ?? 'factor';
+  const madeFor = turn.entry(challengeMap, key)?.purpose ?? 'factor';
   turn.removeEntry(challengeMap, key);
-  return madeFor === way;
+  return madeFor === purpose;
 }
 
 /** How often all were forgotten. The challenge of a sign-in that began before the last time is not stored. */

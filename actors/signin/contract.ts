@@ -1,6 +1,6 @@
 /**
  * The `signin` kind: one actor per address, known or not, and one per account for passwords that its signed-in callers send. It
- * guards an account against strangers. It has the counters of failed attempts, the known networks and devices, and the
+ * guards an account against guessing. It has the counters of failed attempts, the known networks and devices, and the
  * challenges that wait for their verifier. `SigninKeys` makes its ids.
  */
 import { z } from 'zod';

@@ -1,7 +1,7 @@
 /**
  * Attempts that name something other than an address: a user's uuid, a calendar token. The answer does not show whether that exists.
  *
- * These actors know no networks, so every client is a stranger to them. They count each network alone: with a common count, one client
+ * These actors know no networks, so every client is unknown to them. They count each network alone: with a common count, one client
  * could keep the owner out for ever. A uuid or token opens nothing by itself, so an attacker gains nothing by many networks.
  */
 import type { Turn } from '../../runtime/command.ts';
@@ -13,7 +13,7 @@ export function countedAttempt(
   turn: Turn,
   { ipAddress }: { readonly ipAddress: string | null },
 ): typeof tooMany | undefined {
-  const origin = { ...originOf(turn, { ipAddress }), isStranger: false };
+  const origin = { ...originOf(turn, { ipAddress }), isUnknown: false };
   if (refusedAttempt(turn, origin, true) !== undefined) return tooMany;
   debitAttempt(turn, origin);
   expireLater(turn);

@@ -22,7 +22,12 @@ import {
   noAttempts,
 } from './attempts.ts';
 import { isKnown, knownDeviceMap, knownNetworkMap, remember } from './known.ts';
-import { currentStrangers, nextAttemptMs, noStrangers, strangersSlice } from './strangers.ts';
+import {
+  currentUnknownFailures,
+  nextAttemptMs,
+  noUnknownFailures,
+  unknownFailuresSlice,
+} from './unknown-origins.ts';
 
 /** For a caller who is not signing in and has made too many attempts. */
 export const tooMany = refuse.tooMany('Too many attempts. Please try again later.', 3_600_000);
@@ -30,11 +35,11 @@ export const tooMany = refuse.tooMany('Too many attempts. Please try again later
 /** The origin of an attempt. */
 export interface Origin {
   readonly key: string;
-  readonly isStranger: boolean;
+  readonly isUnknown: boolean;
 }
 
 /** The account's own signed-in callers. No network has this key. */
-export const signedInOrigin: Origin = { key: 'signed-in', isStranger: false };
+export const signedInOrigin: Origin = { key: 'signed-in', isUnknown: false };
 
 /** The traces by which an attempt's origin is known. */
 export interface Source {
@@ -48,9 +53,9 @@ export interface Source {
 export function originOf(turn: Turn, { ipAddress, cookieSessions = [] }: Source): Origin {
   const devices = cookieSessions.map((uuid) => deviceKey(turn, uuid));
   const known = devices.find((key) => isKnown(turn, key));
-  if (known !== undefined) return { key: known, isStranger: false };
+  if (known !== undefined) return { key: known, isUnknown: false };
   const key = networkKey(turn, ipAddress ?? '');
-  return { key, isStranger: ipAddress === null || !isKnown(turn, key) };
+  return { key, isUnknown: ipAddress === null || !isKnown(turn, key) };
 }
 
 /** Origins whose failures and challenges never give way to others. */
@@ -71,7 +76,7 @@ export function refusedAttempt(
   const limits = turn.use(AccountSettings);
   const attempts = attemptsOf(turn, origin);
   if (isLocked(attempts, limits)) return 'locked';
-  if (origin.isStranger && turn.nowMs < nextAttemptMs(currentStrangers(turn), limits)) return 'locked';
+  if (origin.isUnknown && turn.nowMs < nextAttemptMs(currentUnknownFailures(turn), limits)) return 'locked';
   if (asksForCaptcha(turn, origin) && !captchaPassed) return 'captcha-missing';
   return undefined;
 }
@@ -80,17 +85,17 @@ export function refusedAttempt(
 export function asksForCaptcha(turn: Turn, origin: Origin): boolean {
   const limits = turn.use(AccountSettings);
   if (needsCaptcha(attemptsOf(turn, origin), limits)) return true;
-  return origin.isStranger && currentStrangers(turn).count >= limits.plainAttemptsMax;
+  return origin.isUnknown && currentUnknownFailures(turn).count >= limits.plainAttemptsMax;
 }
 
 /** Counts one attempt as failed. */
 export function debitAttempt(turn: Turn, origin: Origin): void {
   const limits = turn.use(AccountSettings);
   const attempts = attemptsOf(turn, origin);
-  if (turn.entry(attemptsMap, origin.key) === undefined) makeRoom(turn);
+  if (turn.entry(attemptsMap, origin.key) === undefined) evictIfFull(turn);
   turn.setEntry(attemptsMap, origin.key, debit(attempts, turn.nowMs, limits));
-  if (!origin.isStranger) return;
-  turn.set(strangersSlice, { count: currentStrangers(turn).count + 1, lastMs: turn.nowMs });
+  if (!origin.isUnknown) return;
+  turn.set(unknownFailuresSlice, { count: currentUnknownFailures(turn).count + 1, lastMs: turn.nowMs });
 }
 
 /** The guess was right, and more steps follow: one failure fewer. */
@@ -100,20 +105,20 @@ export function returnAttempt(turn: Turn, origin: Origin): void {
   const left = captcha.count > 0 ? { plain, captcha: fewer(captcha) } : { plain: fewer(plain), captcha };
   if (left.plain.count + left.captcha.count > 0) turn.setEntry(attemptsMap, origin.key, left);
   else turn.removeEntry(attemptsMap, origin.key);
-  const strangers = currentStrangers(turn);
-  if (origin.isStranger && strangers.count > 0) {
-    turn.set(strangersSlice, { ...strangers, count: strangers.count - 1 });
+  const failures = currentUnknownFailures(turn);
+  if (origin.isUnknown && failures.count > 0) {
+    turn.set(unknownFailuresSlice, { ...failures, count: failures.count - 1 });
   }
 }
 
 /** The password was right: clears the failures of the attempt's origin, which is known from now on. Once for a session. */
-export function acceptAttempt(turn: Turn, { key, isStranger }: Origin, opened: OpenedSession): void {
+export function acceptAttempt(turn: Turn, { key, isUnknown }: Origin, opened: OpenedSession): void {
   if (isKnown(turn, deviceKey(turn, opened.sessionUuid))) return;
   turn.removeEntry(attemptsMap, key);
-  const strangers = currentStrangers(turn);
-  // Failures of strangers stay. Otherwise each sign-in of the owner would clear them.
-  if (isStranger && strangers.count > 0) {
-    turn.set(strangersSlice, { ...strangers, count: strangers.count - 1 });
+  const failures = currentUnknownFailures(turn);
+  // Failures from unknown origins stay. Otherwise each sign-in of the owner would clear them.
+  if (isUnknown && failures.count > 0) {
+    turn.set(unknownFailuresSlice, { ...failures, count: failures.count - 1 });
   }
   recognise(turn, opened);
 }
@@ -132,7 +137,7 @@ export function recognise(turn: Turn, { ipAddress, sessionUuid }: OpenedSession)
 /** Clears the attempts of all origins. */
 export function forgetAttempts(turn: Turn): void {
   for (const key of turn.entries(attemptsMap).keys()) turn.removeEntry(attemptsMap, key);
-  turn.set(strangersSlice, noStrangers);
+  turn.set(unknownFailuresSlice, noUnknownFailures);
 }
 
 function attemptsOf(turn: Turn, { key }: Origin): Attempts {
@@ -140,7 +145,7 @@ function attemptsOf(turn: Turn, { key }: Origin): Attempts {
 }
 
 /** Drops the failures that expire first. */
-function makeRoom(turn: Turn): void {
+function evictIfFull(turn: Turn): void {
   const entries = [...turn.entries(attemptsMap)];
   if (entries.length < networksMax) return;
   const [first] = entries

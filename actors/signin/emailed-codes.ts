@@ -2,13 +2,13 @@
  * Codes that are mailed to an address, instead of those of an authenticator app (docs/protocol/account.md, "Codes by e-mail"). They
  * have six digits. For an address and a network only the newest counts, once, for a quarter of an hour.
  *
- * Anyone may request a code for any address, so each network has its own. Otherwise a request of a stranger would void the code of
- * the owner, who has just opened the mail. Each network, and all strangers together, have a limit of requests an hour. For an unknown
- * address they are counted alike, and nothing is mailed. A known device is not a stranger in any network. Other mails that anyone may
+ * Anyone may request a code for any address, so each network has its own. Otherwise a request by somebody else would void the code of
+ * the owner, who has just opened the mail. Each network, and all unknown networks together, have a limit of requests an hour. For an unknown
+ * address they are counted alike, and nothing is mailed. A known device stays known in any network. Other mails that anyone may
  * request count as well (`requested-mails.ts`).
  *
  * A code is right from any network, as devices change networks, and use IPv6 in one request and IPv4 in the next. A few wrong guesses
- * use up the code of their own network and no other; otherwise strangers could use up the owner's. `counting.ts` bounds guesses by
+ * use up the code of their own network and no other; otherwise others could use up the owner's. `counting.ts` bounds guesses by
  * network, too.
  *
  * A code is derived from the state here under a key of this server, and is stored nowhere.
@@ -28,7 +28,7 @@ const nonceBytes = 16;
 
 const windowMs = 3_600_000;
 const requestsOfNetworkMax = 5;
-const requestsOfStrangersMax = 20;
+const requestsOfUnknownMax = 20;
 
 /** Beyond this the oldest goes. Codes of known networks go only when there are no others. */
 const networksMax = 64;
@@ -64,7 +64,7 @@ export const emailedCodeMap = sliceMap<MailedCode>({
   }),
 });
 
-/** The requests of all strangers together. */
+/** The requests of all unknown networks together. */
 export const codeRequestsSlice = slice<Requests>({
   name: 'code-requests',
   format: 1,
@@ -75,17 +75,17 @@ export const codeRequestsSlice = slice<Requests>({
 /** Counts one more mail for this origin, or returns the refusal. */
 export function countMailRequest(turn: Turn, source: Source): Refused | undefined {
   const key = networkKey(turn, source.ipAddress);
-  const { isStranger } = originOf(turn, source);
+  const { isUnknown } = originOf(turn, source);
   const code = turn.entry(emailedCodeMap, key);
   const ofNetwork = current(turn, code?.requests);
-  const ofStrangers = current(turn, turn.get(codeRequestsSlice));
+  const ofUnknown = current(turn, turn.get(codeRequestsSlice));
   const full = [
     ...(ofNetwork.count >= requestsOfNetworkMax ? [ofNetwork] : []),
-    ...(isStranger && ofStrangers.count >= requestsOfStrangersMax ? [ofStrangers] : []),
+    ...(isUnknown && ofUnknown.count >= requestsOfUnknownMax ? [ofUnknown] : []),
   ];
   if (full.length > 0) return tooMany(Math.max(...full.map(({ untilMs }) => untilMs)) - turn.nowMs);
   store(turn, key, { ...(code ?? noCode), requests: oneMore(ofNetwork) });
-  if (isStranger) turn.set(codeRequestsSlice, oneMore(ofStrangers));
+  if (isUnknown) turn.set(codeRequestsSlice, oneMore(ofUnknown));
   return undefined;
 }
 
@@ -148,11 +148,11 @@ const tooMany = (retryAfterMs: number): Refused =>
 const networkKey = (turn: Turn, ipAddress: string | null): string => originOf(turn, { ipAddress }).key;
 
 function store(turn: Turn, key: string, code: MailedCode): void {
-  if (turn.entry(emailedCodeMap, key) === undefined) makeRoom(turn);
+  if (turn.entry(emailedCodeMap, key) === undefined) evictIfFull(turn);
   turn.setEntry(emailedCodeMap, key, code);
 }
 
-function makeRoom(turn: Turn): void {
+function evictIfFull(turn: Turn): void {
   const byAge = [...turn.entries(emailedCodeMap)].toSorted(([, a], [, b]) => endOf(a) - endOf(b));
   if (byAge.length < networksMax) return;
   const [oldest] = byAge.find(([key]) => !isOwn(turn, key)) ?? byAge[0] ?? [];

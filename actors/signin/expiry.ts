@@ -11,7 +11,7 @@ import { challengeMap } from './challenges.ts';
 import { Signin } from './contract.ts';
 import { endOfEmailedCodes, forgetEmailedCodes } from './emailed-codes.ts';
 import { endOfKnowing, forgetKnown } from './known.ts';
-import { endOfStrangers, noStrangers, strangersSlice } from './strangers.ts';
+import { endOfUnknownFailures, noUnknownFailures, unknownFailuresSlice } from './unknown-origins.ts';
 
 const { expire } = Signin.timers;
 
@@ -48,12 +48,15 @@ export function forgetPending(turn: Turn): void {
     for (const key of turn.entries<unknown>(map).keys()) turn.removeEntry<unknown>(map, key);
   }
   forgetEmailedCodes(turn);
-  turn.set(strangersSlice, noStrangers);
+  turn.set(unknownFailuresSlice, noUnknownFailures);
 }
 
 function endOfAttempts(turn: Turn): number {
   const networks = [...turn.entries(attemptsMap).values()].map(endOf);
-  return Math.max(endOfStrangers(turn.get(strangersSlice), turn.use(AccountSettings)), ...networks);
+  return Math.max(
+    endOfUnknownFailures(turn.get(unknownFailuresSlice), turn.use(AccountSettings)),
+    ...networks,
+  );
 }
 
 const endsOfChallenges = (turn: Turn): readonly number[] =>

@@ -1,6 +1,6 @@
 /**
  * The networks and devices from which the account was signed in to with the right password. A device is known by the cookies of the
- * sessions opened on it. Each is counted on its own and never with the strangers. So the owner can sign in whatever strangers try: at
+ * sessions opened on it. Each is counted on its own and never with unknown networks. So the owner can sign in whatever others try: at
  * home by the network, and elsewhere by the device. They are stored as keyed digests.
  */
 import { z } from 'zod';

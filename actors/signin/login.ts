@@ -17,7 +17,7 @@ import { NotFoundError } from '../../runtime/errors.ts';
 import { type AccountRow, accountTable, addressKey } from '../identity/account-table.ts';
 import { CaptchaVerifier } from '../identity/captcha.ts';
 import { ImportedPasswords, isImportedHash } from '../identity/imported-password.ts';
-import { keyOfKnown, keyOfStranger, PasswordHasher } from '../identity/password-hasher.ts';
+import { keyOfKnown, keyOfUnknown, PasswordHasher } from '../identity/password-hasher.ts';
 import { type Device, sessionApiVersions, sessionUuidOf } from '../identity/session.ts';
 import { signInReply } from '../identity/sign-in-reply.ts';
 import { Instance, instanceId } from '../instance/contract.ts';
@@ -25,7 +25,7 @@ import type { Refusal, Refused } from '../reply.ts';
 import { unlessAbsent } from '../unless-absent.ts';
 import { Account } from '../user/account/contract.ts';
 import { lockedOut } from './attempts.ts';
-import { consumeChallenge, wayOf } from './challenges.ts';
+import { consumeChallenge, purposeOf } from './challenges.ts';
 import { missingCredentials, Signin } from './contract.ts';
 import {
   acceptAttempt,
@@ -88,7 +88,7 @@ export const login = workflow({
       reads: () => ({ account: lookup(accountTable, [addressKey(login)]) }),
       turn: (_turn, { account }) => account.rows[0],
     });
-    const key = (origin.isStranger ? keyOfStranger : keyOfKnown)(device.ipAddress);
+    const key = (origin.isUnknown ? keyOfUnknown : keyOfKnown)(device.ipAddress);
     const hasher = workflow.use(PasswordHasher);
     const areLeft = await areImportedLeft(workflow);
     const isRight = await hasher.verify(account?.password_hash, login.password, key, areLeft);
@@ -124,7 +124,7 @@ function beginAttempt(turn: Turn, login: Login, captchaPassed: boolean): Started
   if (!sessionApiVersions.includes(login.apiVersion)) return { refused: unknownVersion };
   if (why === 'captcha-missing') return { refused: { ...captchaMissing, captchaRequired: true } };
   const needsCaptcha = asksForCaptcha(turn, origin);
-  const challengeMet = consumeChallenge(turn, login.codeVerifier, wayOf(login));
+  const challengeMet = consumeChallenge(turn, login.codeVerifier, purposeOf(login));
   if (challengeMet) {
     debitAttempt(turn, origin);
     expireLater(turn);
@@ -167,7 +167,7 @@ async function openSessionAt(
       recoveryCodes,
       device,
       newHash,
-      isNewDevice: origin.isStranger,
+      isNewDevice: origin.isUnknown,
     });
   } catch (error) {
     // The account was deleted since its row was read.

@@ -25,12 +25,12 @@ export const lookUpEscrow = workflow({
       turn: (turn) => countedAttempt(turn, device),
     });
     if (refused !== undefined) return refused;
-    const isNobody = await workflow.turn({
+    const isUnknownAccount = await workflow.turn({
       reads: () => ({ account: lookup(accountTable, [{ user_uuid: userUuid }]) }),
       turn: (_turn, { account }) => account.rows.length === 0,
     });
     try {
-      const { escrow } = await workflow.actors.get(Factors, userUuid).ask.escrow({ isNobody });
+      const { escrow } = await workflow.actors.get(Factors, userUuid).ask.escrow({ isUnknownAccount });
       if (escrow === undefined) return unavailable;
       await workflow.turn({ turn: (turn) => forgetAttempts(turn) });
       return { ok: escrow };

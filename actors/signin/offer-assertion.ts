@@ -26,7 +26,7 @@ export const offerAssertion = workflow({
     const keys = workflow.use(SigninKeys);
     const allowed = await workflow.actors
       .get(Factors, account?.user_uuid ?? keys.pseudoUser(address))
-      .ask.authenticatorsOf({ ...address, isNobody: account === undefined })
+      .ask.authenticatorsOf({ ...address, isUnknownAccount: account === undefined })
       .then(
         (reply) => reply.allowed,
         (error: unknown) => {

@@ -9,7 +9,7 @@
  */
 import { workflow } from '../../runtime/command.ts';
 import { CalendarTokenHasher } from '../identity/calendar-tokens.ts';
-import { keyOfStranger } from '../identity/password-hasher.ts';
+import { keyOfUnknown } from '../identity/password-hasher.ts';
 import { secretHashOf } from '../identity/shown-once.ts';
 import { refuse } from '../reply.ts';
 import { unlessAbsent } from '../unless-absent.ts';
@@ -32,7 +32,7 @@ export const proveCalendarToken = workflow({
     if (refused !== undefined) return refused;
     const { ask } = steps.actors.get(UserCalendar, userUuid);
     const named = await unlessAbsent(ask.calendarTokenSalt({ tokenUuid }));
-    const key = keyOfStranger(device.ipAddress);
+    const key = keyOfUnknown(device.ipAddress);
     const slowHash = await steps.use(CalendarTokenHasher).hash(secret, named?.salt ?? nobodysSalt, key);
     const found = await unlessAbsent(
       ask.proveCalendarToken({ tokenUuid, secretHash: secretHashOf(secret), slowHash }),

@@ -1,6 +1,6 @@
 /**
- * The `signin` kind. An unknown address takes the same turns, the same commits and the same hash work as a known one, and gets answers
- * of the same form. Once all of its state has expired the actor becomes a tombstone; the next request revives it.
+ * The `signin` kind. An unknown address takes the same turns, commits and hash work as a known one, and gets answers of the same
+ * form. Once all of its state has expired the actor becomes a tombstone; the next request revives it.
  */
 import { tell } from '../../runtime/command.ts';
 import { kindOf } from '../../runtime/kind.ts';
@@ -27,7 +27,7 @@ import { lookUpEscrow } from './look-up-escrow.ts';
 import { offerAssertion } from './offer-assertion.ts';
 import { proveCalendarToken } from './prove-calendar-token.ts';
 import { codeRequested, mailSubscriptionToken, requestCode } from './requested-mails.ts';
-import { strangersSlice } from './strangers.ts';
+import { unknownFailuresSlice } from './unknown-origins.ts';
 
 export const signin = kindOf(Signin, {
   revivable: true,
@@ -42,7 +42,7 @@ export const signin = kindOf(Signin, {
   ],
   slices: [
     attemptsMap,
-    strangersSlice,
+    unknownFailuresSlice,
     knownNetworkMap,
     knownDeviceMap,
     challengeMap,

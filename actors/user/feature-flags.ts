@@ -12,7 +12,7 @@ interface FeatureFlag {
   /** By the operator, to all accounts. */
   isOffered(view: View): boolean;
   /** By the user of this account. */
-  isWanted(view: View): boolean;
+  isTurnedOn(view: View): boolean;
   isOn(view: View): boolean;
   /** Why a request is refused. Undefined: the feature is on. */
   refusal(view: View): Refused | undefined;
@@ -22,17 +22,17 @@ function featureFlag(flag: {
   readonly offer: 'calendar' | 'reminderDelivery';
   readonly setting: SettingName;
   readonly notOffered: Refused;
-  readonly notWanted: Refused;
+  readonly notTurnedOn: Refused;
 }): FeatureFlag {
   const isOffered = (view: View) => view.use(AccountSettings)[flag.offer];
-  const isWanted = (view: View) => settingValue(view, flag.setting)?.toLowerCase() === 'true';
+  const isTurnedOn = (view: View) => settingValue(view, flag.setting)?.toLowerCase() === 'true';
   return {
     isOffered,
-    isWanted,
-    isOn: (view) => isOffered(view) && isWanted(view),
+    isTurnedOn,
+    isOn: (view) => isOffered(view) && isTurnedOn(view),
     refusal(view) {
       if (!isOffered(view)) return flag.notOffered;
-      return isWanted(view) ? undefined : flag.notWanted;
+      return isTurnedOn(view) ? undefined : flag.notTurnedOn;
     },
   };
 }
@@ -41,14 +41,14 @@ export const calendarFeed = featureFlag({
   offer: 'calendar',
   setting: 'CALDAV_ENABLED',
   notOffered: refuse.forbidden('This server has no calendar feed.', 'caldav-disabled'),
-  notWanted: refuse.forbidden('Turn on the calendar feed for your account first.', 'caldav-not-allowed'),
+  notTurnedOn: refuse.forbidden('Turn on the calendar feed for your account first.', 'caldav-not-allowed'),
 });
 
 export const reminderDelivery = featureFlag({
   offer: 'reminderDelivery',
   setting: 'REMINDER_DELIVERY_ENABLED',
   notOffered: refuse.forbidden('This server does not deliver reminders.', 'reminder-delivery-disabled'),
-  notWanted: refuse.forbidden(
+  notTurnedOn: refuse.forbidden(
     'Turn on the delivery of reminders for your account first.',
     'reminder-delivery-not-allowed',
   ),

@@ -23,7 +23,7 @@ export const memberSchema = z.object({
 });
 export type MemberResponse = z.infer<typeof memberSchema>;
 
-const shownTimes = ({ created_at, updated_at }: Pick<VaultRow, 'created_at' | 'updated_at'>) => ({
+const timestamps = ({ created_at, updated_at }: Pick<VaultRow, 'created_at' | 'updated_at'>) => ({
   created_at_timestamp: created_at,
   updated_at_timestamp: updated_at,
 });
@@ -32,7 +32,7 @@ export const vaultResponse = (row: VaultRow): VaultResponse => ({
   uuid: row.vault,
   user_uuid: row.owner_uuid,
   file_upload_bytes_used: row.file_bytes,
-  ...shownTimes(row),
+  ...timestamps(row),
 });
 
 export const memberResponse = (row: MemberRow, { survivor_uuid }: VaultRow): MemberResponse => ({
@@ -41,7 +41,7 @@ export const memberResponse = (row: MemberRow, { survivor_uuid }: VaultRow): Mem
   user_uuid: row.member,
   permission: row.permission as Permission,
   is_designated_survivor: row.member === survivor_uuid,
-  ...shownTimes(row),
+  ...timestamps(row),
 });
 
 export const inviteResponse = (row: InviteRow): VaultInvite => ({
@@ -51,5 +51,5 @@ export const inviteResponse = (row: InviteRow): VaultInvite => ({
   sender_uuid: row.sender_uuid,
   encrypted_message: row.encrypted_message,
   permission: row.permission as Permission,
-  ...shownTimes(row),
+  ...timestamps(row),
 });

@@ -250,8 +250,8 @@ async function showAudit(session: Session, pageToken: string): Promise<void> {
   });
 }
 
-const withMore = (shownTable: string, nextPageToken: string): string =>
-  nextPageToken === '' ? shownTable : `${shownTable}\nMore: --after ${nextPageToken}`;
+const withMore = (table: string, nextPageToken: string): string =>
+  nextPageToken === '' ? table : `${table}\nMore: --after ${nextPageToken}`;
 
 async function discard(session: Session, id: string, yes: boolean): Promise<void> {
   if (!yes) throw new Failure(exitCodes.refused, 'This would throw the mail away. Use --yes to do it.');

@@ -60,7 +60,7 @@ export interface AssistantOptions {
 
 export interface StreamEnd {
   /** The provider may have received the request. */
-  readonly isHeard: boolean;
+  readonly mayHaveArrived: boolean;
   readonly isRejected?: boolean;
   readonly promptTokens?: number;
   readonly completionTokens?: number;
@@ -76,7 +76,7 @@ export interface AnswerRequest extends Pick<Profile, 'provider' | 'model'>, Allo
   /** The access token of the pairing that answers. Undefined: the pairing has none at the moment. */
   readonly accessToken?: string | undefined;
   /** Called once the stream is over, whatever its outcome. */
-  readonly over: (end: StreamEnd) => void;
+  readonly onEnd: (end: StreamEnd) => void;
 }
 
 export class Assistant {
@@ -125,10 +125,10 @@ export class Assistant {
       this.#streamsOf.add(userUuid, change);
     };
     count(1);
-    let isTaken = true;
+    let isReserved = true;
     return () => {
-      if (isTaken) count(-1);
-      isTaken = false;
+      if (isReserved) count(-1);
+      isReserved = false;
     };
   }
 
@@ -160,18 +160,18 @@ export class Assistant {
   }
 
   async *#frames(request: AnswerRequest, leave: AbortController): AsyncGenerator<string, void, void> {
-    const { provider: id, streamUuid, gone, stopping, ended, over } = request;
+    const { provider: id, streamUuid, gone, stopping, ended, onEnd } = request;
     const answer = new Answer(`call-${streamUuid}`);
-    let isHeard = false;
+    let mayHaveArrived = false;
     let isRejected = false;
     let outcome: StreamOutcome = 'left';
     try {
       const signal = AbortSignal.any([leave.signal, gone, stopping, ended]);
       const { status, chunks } = await this.#open(request, signal).catch((error: unknown) => {
-        isHeard = error instanceof OutboundError && error.mayHaveArrived;
+        mayHaveArrived = error instanceof OutboundError && error.mayHaveArrived;
         throw error;
       });
-      isHeard = true;
+      mayHaveArrived = true;
       isRejected = status === 401;
       if (status !== 200) throw new AnswerError(failureOfStatus(status));
       const reader = new AnswerReader(providers[id], answer);
@@ -190,7 +190,7 @@ export class Assistant {
       yield framesOf(answer.fail(failure));
     } finally {
       leave.abort();
-      over({ isHeard, isRejected, ...answer.used });
+      onEnd({ mayHaveArrived, isRejected, ...answer.used });
       this.#options.ended?.(id, outcome);
     }
   }

@@ -5,9 +5,9 @@ import type { OutboundHttp } from '../../actors/outbound/http.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { listAt, type Provider, textAt } from './provider.ts';
 
-const keptMs = 5 * 60_000;
+const cacheMs = 5 * 60_000;
 /** How long a failed list stays cached, so that not every user asks a provider that is down. */
-const failureKeptMs = 30_000;
+const failureCacheMs = 30_000;
 const timeoutMs = 10_000;
 const answerBytesMax = 2 * 1_048_576;
 const modelsMax = 1_000;
@@ -38,7 +38,7 @@ export class ModelLists {
     const cached: CachedModels = { models: this.#ask(provider, access), untilMs: Number.POSITIVE_INFINITY };
     this.#cached.set(id, cached);
     cached.models.then((models) => {
-      cached.untilMs = clock.monotonicMs() + (models.length > 0 ? keptMs : failureKeptMs);
+      cached.untilMs = clock.monotonicMs() + (models.length > 0 ? cacheMs : failureCacheMs);
     });
     return cached.models;
   }

@@ -24,8 +24,8 @@ export async function pairedFor(
   const { accessToken, serial } = used;
   return {
     accessToken,
-    ended({ isHeard, isRejected = false, promptTokens = 0, completionTokens = 0 }) {
-      if (!isHeard) return;
+    ended({ mayHaveArrived, isRejected = false, promptTokens = 0, completionTokens = 0 }) {
+      if (!mayHaveArrived) return;
       const report = { subscriptionId, serial, isRejected, promptTokens, completionTokens };
       // If this fails, the failure is not counted, and the next request finds out.
       pairing.reportUse(report, { deadlineMs: endMs }).catch(() => undefined);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { BodyBuffer, BodyMemory, type LargeBodyOptions, parseBody, parseLargeBody } from './body.ts';
 import { refusals } from './refusal.ts';
 
-const anything: LargeBodyOptions = { take: () => true, isWanted: () => true };
+const anything: LargeBodyOptions = { take: () => true, isNeeded: () => true };
 
 test('a body is what its chunks were, and all of its memory is given back once', (t) => {
   fc.assert(
@@ -87,11 +87,11 @@ test('a large body is not parsed before there is room for all of its result', as
 test('a large body that is no longer wanted is parsed no further', async (t) => {
   const bytes = Buffer.from(`{"items":[${'{},'.repeat(300_000)}{}]}`);
   let calls = 0;
-  const isWanted = () => {
+  const isNeeded = () => {
     calls += 1;
     return calls < 3;
   };
-  t.is(await parseLargeBody(bytes, { ...anything, isWanted }), undefined);
+  t.is(await parseLargeBody(bytes, { ...anything, isNeeded }), undefined);
   t.is(calls, 3);
 });
 

@@ -55,7 +55,7 @@ export class BodyMemory implements BodyAccount {
     return {
       take: (bytes) => {
         if (this.#users.of(user) + bytes > this.#shareBytesMax) return false;
-        if (network !== undefined && !this.#hasRoomFor(network, bytes)) return false;
+        if (network !== undefined && !this.#hasCapacityFor(network, bytes)) return false;
         if (!ofNetwork.take(bytes)) return false;
         this.#users.add(user, bytes);
         return true;
@@ -82,7 +82,7 @@ export class BodyMemory implements BodyAccount {
     };
   }
 
-  #hasRoomFor(network: string, bytes: number): boolean {
+  #hasCapacityFor(network: string, bytes: number): boolean {
     const isHalfFree = (this.bytes + bytes) * 2 <= this.bytesMax;
     return isHalfFree || this.#networks.of(network) + bytes <= this.#shareBytesMax;
   }
@@ -181,17 +181,17 @@ export interface LargeBodyOptions {
   /** Asks for the memory of values besides the strings before they are made. False: there is no capacity. */
   readonly take: (bytes: number) => boolean;
   /** Whether the body is still wanted. */
-  readonly isWanted: () => boolean;
+  readonly isNeeded: () => boolean;
 }
 
 /** The same for large bodies. It lets the event loop turn in between. Undefined if the body is no longer wanted. */
 export async function parseLargeBody(
   bytes: Buffer,
-  { fieldNames, take, isWanted }: LargeBodyOptions,
+  { fieldNames, take, isNeeded }: LargeBodyOptions,
 ): Promise<ParsedBody | undefined> {
   const turn = async (): Promise<void> => {
     await setImmediate();
-    if (!isWanted()) throw new Abandoned();
+    if (!isNeeded()) throw new Abandoned();
   };
   try {
     const scanned = await scanJson(bytes, turn, { fieldNames });

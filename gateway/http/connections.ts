@@ -23,7 +23,7 @@ export interface ConnectionsOptions {
 }
 
 /** For the connection of a proxy. */
-const notHeld = () => {};
+const holdsNothing = () => {};
 
 /** One log line for all refusals in this time. */
 const quietMs = 60_000;
@@ -36,7 +36,7 @@ export class Connections {
   /** Connections that are held, by network. */
   readonly #held = new Counts();
   readonly #share: number;
-  #toldMs = Number.NEGATIVE_INFINITY;
+  #loggedMs = Number.NEGATIVE_INFINITY;
   open = 0;
   refused = 0;
   /** Connections refused because their network had used its share. */
@@ -61,7 +61,7 @@ export class Connections {
   /** The function it returns ends the hold. */
   hold(res: HttpResponse): () => void {
     const network = this.#options.networkOf(res);
-    if (network === undefined) return notHeld;
+    if (network === undefined) return holdsNothing;
     this.#held.add(network, 1);
     return () => this.#held.add(network, -1);
   }
@@ -93,8 +93,8 @@ export class Connections {
     const { connectionsMax, clock, log } = this.#options;
     this.refused += 1;
     const nowMs = clock.monotonicMs();
-    if (nowMs - this.#toldMs >= quietMs) {
-      this.#toldMs = nowMs;
+    if (nowMs - this.#loggedMs >= quietMs) {
+      this.#loggedMs = nowMs;
       const { refused, refusedByShare } = this;
       log.warn({ connectionsMax, refused, refusedByShare }, 'too many connections: new ones are closed');
     }

@@ -19,7 +19,7 @@ const waitingOfNetworkMax = 64;
 interface Waiter {
   readonly network: string;
   readonly bytes: number;
-  readonly end: (isTaken: boolean) => void;
+  readonly end: (isReserved: boolean) => void;
 }
 
 export class ReplyCapacity {
@@ -58,11 +58,11 @@ export class ReplyCapacity {
       const waiting: Waiter = {
         network,
         bytes,
-        end: (isTaken) => {
+        end: (isReserved) => {
           cancel();
           this.#waiting.delete(waiting);
-          if (isTaken) this.#count(network, bytes);
-          resolve(isTaken);
+          if (isReserved) this.#count(network, bytes);
+          resolve(isReserved);
         },
       };
       const cancel = this.#clock.schedule(waitMs, () => waiting.end(false));

@@ -213,7 +213,7 @@ export class WholeBody implements Receiving, WaitingBody {
     const parsed = await parseLargeBody(bytes, {
       fieldNames: fieldNamesOf(this.#head.route),
       take: (made) => this.#take(made),
-      isWanted: () => !this.#ended,
+      isNeeded: () => !this.#ended,
     });
     if (parsed === undefined) return;
     this.#buffer?.parsed();

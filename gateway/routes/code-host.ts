@@ -30,8 +30,10 @@ export function codeHostRoutes({ codeHost }: CodeHostRouteOptions): readonly Any
   ): Promise<RouteReply> {
     const { actors, credentials, ask, gone } = context;
     // Leaves out token and text, because a question to an actor may be recorded.
-    const spent = actors.get(CodePublishing, credentials.userUuid).ask.spendPublishing({ credentials }, ask);
-    const reply = await signedInAnswer(spent, () => ({ status: 200 }));
+    const redeemed = actors
+      .get(CodePublishing, credentials.userUuid)
+      .ask.spendPublishing({ credentials }, ask);
+    const reply = await signedInAnswer(redeemed, () => ({ status: 200 }));
     if (reply.status !== 200) return reply;
     const publishing = publishingOf(request);
     const done = 'refused' in publishing ? publishing : await codeHost.publish(publishing, gone);

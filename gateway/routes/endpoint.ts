@@ -42,7 +42,7 @@ export interface Endpoint<Fields, Ok>
   /** Statuses of its refusals, besides those of every session. */
   readonly refusals?: readonly number[];
   /** Its answer says `success`, and so does a 400. */
-  readonly saysSuccess?: boolean;
+  readonly hasSuccessField?: boolean;
   /** Fields of the command that the gateway fills in; clients do not send them. */
   readonly adds?: Adds<Fields>;
   /** Headers of its answer, if the answer has any. */
@@ -68,7 +68,7 @@ function routeOf<Fields extends object, Ok>({
   adds = {},
   headersOf,
   changesSomething = false,
-  saysSuccess: says = false,
+  hasSuccessField: says = false,
   ...declared
 }: Endpoint<Fields, Ok>): AnyRoute {
   const ask = askFor(command);
@@ -94,13 +94,13 @@ function routeOf<Fields extends object, Ok>({
         const headers = headersOf?.(ok);
         return headers === undefined ? answer : { ...answer, headers };
       });
-      return says ? reply.then(saysSuccess) : reply;
+      return says ? reply.then(withSuccessField) : reply;
     },
   });
 }
 
 /** Clients look for `success: false` when their request itself is refused. */
-export const saysSuccess = (reply: RouteReply): RouteReply =>
+export const withSuccessField = (reply: RouteReply): RouteReply =>
   reply.status === 400 ? { ...reply, body: { success: false, ...(reply.body as object) } } : reply;
 
 const keysOf = (adds: object): Record<string, true> =>

@@ -259,10 +259,10 @@ function byteRoutes(
     // If the store is unavailable, the same token must work later.
     const begun = await begunBytes(reply.stream.open(), context.gone);
     const by = random.bytes(16).toString('base64url');
-    const spent = await begin(owner.spendOnRead({ claims, by }, context.ask));
-    if ('status' in spent) {
+    const redeemed = await begin(owner.spendOnRead({ claims, by }, context.ask));
+    if ('status' in redeemed) {
       await begun.close();
-      return spent as RouteReply;
+      return redeemed as RouteReply;
     }
     return { ...reply, stream: { ...reply.stream, open: () => begun.bytes } };
   }

@@ -23,7 +23,7 @@ const openings: RateBucket = { name: 'share openings', perMinute: 120, by: 'addr
 
 /** Most shares are notes, which open with a single request. */
 const fewBytes = 16 * 1_024;
-const noRoom: RouteRefusal = {
+const noReplyMemory: RouteRefusal = {
   status: 503,
   message: 'The server is sending too much at the moment. Please try again.',
   retryAfterMs: 2_000,
@@ -77,7 +77,7 @@ export function publicShareRoutes({ shareIds }: PublicShareRouteOptions): readon
     uuid: string,
     roomBytes: number,
   ): Promise<RouteReply> {
-    if (!(await context.reserveReply(roomBytes))) return refusedAnswer(noRoom);
+    if (!(await context.reserveReply(roomBytes))) return refusedAnswer(noReplyMemory);
     const viewed = context.actors.get(Share, uuid).ask.view({ roomBytes }, context.ask);
     const answer = (await unlessAbsent(viewed)) ?? shareNotFound;
     if (isRefused(answer)) return refusedAnswer(answer.refused);

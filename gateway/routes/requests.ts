@@ -6,7 +6,7 @@ import { type ExportCursor, Requests } from '../../actors/user/requests/contract
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { deleteAccount } from './accounts.ts';
 import { errorBodySchema, signedInAnswer } from './answer.ts';
-import { saysSuccess } from './endpoint.ts';
+import { withSuccessField } from './endpoint.ts';
 
 const tag = 'Users';
 
@@ -31,7 +31,7 @@ export const requestRoutes: readonly AnyRoute[] = [
     },
     headers: ['x-server-password'],
     bodyLimit: 'small',
-    handle: async (context, request) => saysSuccess(await makeRequest(context, request)),
+    handle: async (context, request) => withSuccessField(await makeRequest(context, request)),
   }),
   route({
     method: 'GET',

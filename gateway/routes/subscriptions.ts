@@ -24,7 +24,7 @@ export interface SubscriptionRouteOptions {
 }
 
 const tag = 'Subscriptions';
-const saysSuccess = true;
+const hasSuccessField = true;
 
 const inviteRoutes = [
   endpoint({
@@ -41,7 +41,7 @@ const inviteRoutes = [
     summary: 'Invites an address to share the subscription.',
     tag,
     refusals: [400],
-    saysSuccess,
+    hasSuccessField,
   }),
   endpoint({
     method: 'GET',
@@ -57,7 +57,7 @@ const inviteRoutes = [
     summary: 'Cancels an invite, or declines one that was sent to the caller.',
     tag,
     refusals: [400],
-    saysSuccess,
+    hasSuccessField,
   }),
   endpoint({
     method: 'POST',
@@ -66,7 +66,7 @@ const inviteRoutes = [
     summary: 'Accepts an invite that was sent to the caller’s address.',
     tag,
     refusals: [400],
-    saysSuccess,
+    hasSuccessField,
   }),
   endpoint({
     method: 'POST',
@@ -75,7 +75,7 @@ const inviteRoutes = [
     summary: 'Declines an invite that was sent to the caller’s address.',
     tag,
     refusals: [400],
-    saysSuccess,
+    hasSuccessField,
   }),
 ];
 

@@ -9,7 +9,7 @@ import { readStatus, type Status, type StatusOptions } from './status.ts';
 import { style } from './style.ts';
 
 /** With more nodes, those that serve as they should are folded away. */
-const nodesShown = 30;
+const nodesMax = 30;
 /** Rare enough to read on, and to leave what is unfolded for a while. */
 const refreshS = 30;
 
@@ -121,7 +121,7 @@ function nodesSection({ cluster }: Status): Html {
       ['Node', 'State', 'Role', 'Release', 'Lease ends in', 'Shards'],
       nodes.map((node) => rowOf(node, most)),
     );
-  if (present.length <= nodesShown) return section('Nodes', count, tableOf([...others, ...live]));
+  if (present.length <= nodesMax) return section('Nodes', count, tableOf([...others, ...live]));
   return section(
     'Nodes',
     count,
@@ -208,17 +208,17 @@ function deadMailsOf({ deadMails, metrics }: Status): Html {
 }
 
 /** The statements behind a page are counted over the whole cluster, so all who look within this time see one. */
-const keptMs = 2_000;
+const cacheMs = 2_000;
 
 /** Makes the page, at most once in two seconds, however many browsers are left open. */
 export function createStatusPage(options: StatusOptions): () => Promise<string> {
   let page: Promise<string> | undefined;
-  let keptUntilMs = Number.NEGATIVE_INFINITY;
+  let cachedUntilMs = Number.NEGATIVE_INFINITY;
   return () => {
     const nowMs = options.clock.monotonicMs();
-    if (page === undefined || nowMs >= keptUntilMs) {
+    if (page === undefined || nowMs >= cachedUntilMs) {
       page = readStatus(options).then(statusPage);
-      keptUntilMs = nowMs + keptMs;
+      cachedUntilMs = nowMs + cacheMs;
     }
     return page;
   };

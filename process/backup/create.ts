@@ -12,13 +12,15 @@
  * holds a bounded amount in memory: an object, a page of rows, and the names of a sixteenth of the blobs.
  */
 import type pg from 'pg';
+import { migrations, restoringMark } from '../schema.ts';
 import { type BlobSource, copyPart, stillNamed, writePart, written } from './blobs.ts';
 import { connectTo, inSnapshot, migrationsOf, settingOf, takeBackupLock } from './database.ts';
+import { BackupError } from './error.ts';
 import {
+  type BackedUpBlob,
   backupId,
   digits,
   folderOf,
-  type KeptBlob,
   type Manifest,
   manifestBytes,
   manifestOf,
@@ -64,12 +66,25 @@ export async function backUp(options: BackupOptions): Promise<BackedUp> {
     return client;
   };
   try {
-    await takeBackupLock(await connected());
+    const locked = await connected();
+    await takeBackupLock(locked);
+    await assertOwnSchema(locked);
     const backup = new Backup(options, await connected(), await connected());
     return await backup.run();
   } finally {
     for (const client of clients) await client.end().catch(() => undefined);
   }
+}
+
+/** The tables of a newer release would be missing from the backup, without a word. */
+async function assertOwnSchema(client: pg.Client): Promise<void> {
+  const known = new Set(migrations.map(({ id }) => id));
+  const unknown = (await migrationsOf(client)).filter((id) => !known.has(id));
+  if (unknown.length === 0) return;
+  const reason = unknown.some((id) => id.startsWith(restoringMark))
+    ? 'A restore into this database has not ended: run `scriptorium restore` again first.'
+    : 'A newer release has changed the schema of this database: back it up with that one.';
+  throw new BackupError('refused', reason);
 }
 
 const idBytes = 4;
@@ -170,7 +185,7 @@ class Backup {
   }
 }
 
-const bytesOf = (blobs: readonly KeptBlob[]): number => blobs.reduce((sum, { bytes }) => sum + bytes, 0);
+const bytesOf = (blobs: readonly BackedUpBlob[]): number => blobs.reduce((sum, { bytes }) => sum + bytes, 0);
 
 /** The lines of each object. */
 async function* objectsOf(

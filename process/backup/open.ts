@@ -22,14 +22,14 @@ const s3Form = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w./-]*))?$/;
 
 /** `place` is a folder, or s3://bucket/prefix. @throws BackupError */
 export async function openTarget(
-  place: string,
+  location: string,
   { backup, backupS3SecretAccessKey: secretAccessKey }: BackupConfiguration,
   access: { readonly create: boolean },
 ): Promise<BackupTarget> {
-  if (!place.startsWith('s3://')) return openFolderTarget(place, access);
-  const [, bucket, path = ''] = s3Form.exec(place) ?? [];
+  if (!location.startsWith('s3://')) return openFolderTarget(location, access);
+  const [, bucket, path = ''] = s3Form.exec(location) ?? [];
   if (bucket === undefined)
-    throw new BackupError('refused', `${place} is not s3://bucket or s3://bucket/prefix.`);
+    throw new BackupError('refused', `${location} is not s3://bucket or s3://bucket/prefix.`);
   const { endpoint, region, accessKeyId, isPathStyle } = backup.s3;
   if (accessKeyId === undefined || secretAccessKey === undefined) {
     throw new BackupError(

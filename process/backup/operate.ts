@@ -185,14 +185,14 @@ async function withTarget<T>(
   { target: targetText, create }: { readonly target: string | undefined; readonly create: boolean },
   work: (target: BackupTarget) => Promise<T>,
 ): Promise<T> {
-  const place = targetText ?? config.backup.target;
-  if (place === undefined) {
+  const location = targetText ?? config.backup.target;
+  if (location === undefined) {
     throw new BackupError(
       'refused',
       'Name the place of the backups, a folder or s3://bucket/prefix, or set BACKUP_TARGET.',
     );
   }
-  const target = await openTarget(place, config, { create });
+  const target = await openTarget(location, config, { create });
   try {
     return await work(target);
   } finally {

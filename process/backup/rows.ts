@@ -26,7 +26,7 @@ export async function* pagesOf(
   for (let after: BackupRow | undefined; ; ) {
     const { text, values } = pageStatement(table, after && positions.map((position) => after?.[position]));
     const { rows } = await client.query({ text, values: [...values], rowMode: 'array' });
-    const page = (rows as unknown[][]).map((row) => row.map(shownValue));
+    const page = (rows as unknown[][]).map((row) => row.map(textValue));
     if (page.length > 0) yield page;
     if (page.length < pageRows) return;
     after = page.at(-1);
@@ -46,7 +46,7 @@ function pageStatement(table: BackupTable, after: readonly unknown[] | undefined
   };
 }
 
-function shownValue(value: unknown): Value {
+function textValue(value: unknown): Value {
   if (value === null || typeof value === 'boolean') return value;
   if (Buffer.isBuffer(value)) return value.toString('base64');
   return String(value);

@@ -4,7 +4,7 @@ import { range } from '../command.ts';
 import { table } from '../table.ts';
 import { removed } from './layers.ts';
 import { mergePlan } from './reads.ts';
-import type { KeptRow } from './rows.ts';
+import type { RetainedRow } from './rows.ts';
 
 const note = table({
   name: 'note',
@@ -22,7 +22,7 @@ interface Note {
 }
 
 const row = (name: string, position: number): Note => ({ owner: 'o', name, position, size: 10 });
-const keptRow = (note_: Note | typeof removed, name: string): KeptRow => ({
+const keptRow = (note_: Note | typeof removed, name: string): RetainedRow => ({
   table: note,
   key: `o\u0000${name}`,
   row: note_ === removed ? removed : { ...note_ },

@@ -19,7 +19,7 @@ import { StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
 import { versionTable } from '../store/tables.ts';
 import { type AnyRow, type AnyTable, keyText, ownerColumn } from '../table.ts';
 import { type Removed, removed } from './layers.ts';
-import type { KeptRow, Rows } from './rows.ts';
+import type { RetainedRow, Rows } from './rows.ts';
 
 /** The store's answers by plan name. A plan that did not need the store has none. */
 export type ReadAnswers = ReadonlyMap<string, StoreRows>;
@@ -308,7 +308,7 @@ const quietResult = <T extends AnyTable>(plan: CrossOwnerPlan<T>): CrossOwnerRes
 export function mergePlan<T extends AnyTable>(
   plan: RangePlan<T>,
   answer: StoreRows | undefined,
-  overlay: Iterable<KeptRow>,
+  overlay: Iterable<RetainedRow>,
 ): RangeResult<T> {
   const order = orderColumn(plan.table);
   const fetched = answer?.rows ?? [];
@@ -327,7 +327,7 @@ function overlayRows(
   plan: RangePlan<AnyTable>,
   fetched: readonly AnyRow[],
   last: number,
-  overlay: Iterable<KeptRow>,
+  overlay: Iterable<RetainedRow>,
 ): readonly AnyRow[] {
   let over: Map<string, AnyRow | Removed> | undefined;
   for (const { key, row } of overlay) {

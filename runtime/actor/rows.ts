@@ -4,9 +4,9 @@
  * A read begins at some moment and is used later. Meanwhile commits of the same actor become durable. The answer holds
  * everything that was durable when the read began, and may lack what came after. So:
  * - A row of commit c is kept until c is durable, and then until every read that began before that has been used.
- * - A turn sees, for every key, the kept row if there is one, and otherwise the row of the answer.
+ * - A turn sees, for every key, the retained row if there is one, and otherwise the row of the answer.
  *
- * The actor alone writes its rows, so a kept row is never stale. Rows that no read needs any more stay as a small cache; the
+ * The actor alone writes its rows, so a retained row is never stale. Rows that no read needs any more stay as a small cache; the
  * oldest are dropped first.
  */
 
@@ -14,7 +14,7 @@ import type { AnyRow, AnyTable } from '../table.ts';
 import { type Removed, removed } from './layers.ts';
 import { heapBytes } from './memory.ts';
 
-export interface KeptRow {
+export interface RetainedRow {
   readonly table: AnyTable;
   readonly key: string;
   readonly row: AnyRow | Removed;
@@ -27,17 +27,17 @@ export interface ReadTicket {
   readonly begunAfterCommit: number;
 }
 
-/** The memory of a kept row besides its values: its position, its key, and how it is found. */
+/** The memory of a retained row besides its values: its position, its key, and how it is found. */
 export const rowOverheadBytes = 256;
 /** A larger row would push everything else out of the cache. */
 const cachedRowShareMax = 1 / 4;
 
 export class Rows {
-  readonly #byTable = new Map<string, Map<string, KeptRow>>();
-  /** Durable kept rows, oldest first: candidates to drop. */
-  readonly #durable = new Set<KeptRow>();
+  readonly #byTable = new Map<string, Map<string, RetainedRow>>();
+  /** Durable retained rows, oldest first: candidates to drop. */
+  readonly #durable = new Set<RetainedRow>();
   /** Those of them that are kept for outstanding reads alone. */
-  readonly #uncached = new Set<KeptRow>();
+  readonly #uncached = new Set<RetainedRow>();
   /** By table: every row of a greater order than this is kept. Absent until a write shows where memory begins. */
   readonly #completeAbove = new Map<string, number>();
   readonly #tickets = new Set<ReadTicket>();
@@ -75,7 +75,7 @@ export class Rows {
     if (this.#exceeds && this.#tickets.size === 0) this.#trim();
   }
 
-  get(table: AnyTable, key: string): KeptRow | undefined {
+  get(table: AnyTable, key: string): RetainedRow | undefined {
     return this.#byTable.get(table.name)?.get(key);
   }
 
@@ -92,8 +92,8 @@ export class Rows {
     return found.sort((a, b) => Number(a[order]) - Number(b[order]));
   }
 
-  /** Every kept row of a table. */
-  of(table: AnyTable): Iterable<KeptRow> {
+  /** Every retained row of a table. */
+  of(table: AnyTable): Iterable<RetainedRow> {
     return this.#byTable.get(table.name)?.values() ?? [];
   }
 
@@ -147,23 +147,23 @@ export class Rows {
     }
   }
 
-  #dropUnlessNeeded(entry: KeptRow, oldestRead: number): void {
+  #dropUnlessNeeded(entry: RetainedRow, oldestRead: number): void {
     if (entry.commit > oldestRead) this.#exceeds = true;
     else this.#drop(entry);
   }
 
-  #mayBeCached({ table, bytes }: KeptRow): boolean {
+  #mayBeCached({ table, bytes }: RetainedRow): boolean {
     return table.rarelyRead !== true && bytes <= this.#cacheBytesMax * cachedRowShareMax;
   }
 
   /** Call when another row takes its key, or when it is dropped. */
-  #forget(entry: KeptRow): void {
+  #forget(entry: RetainedRow): void {
     if (!this.#durable.delete(entry)) return;
     this.#uncached.delete(entry);
     this.#cachedBytes -= entry.bytes;
   }
 
-  #drop(entry: KeptRow): void {
+  #drop(entry: RetainedRow): void {
     const { table, key, row } = entry;
     this.#forget(entry);
     this.#byTable.get(table.name)?.delete(key);

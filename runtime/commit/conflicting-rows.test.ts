@@ -50,12 +50,12 @@ function storeThatGivesUp(times: number): Pick<Store, 'read'> & { readCount: num
 }
 
 test('the row in the way of a commit is looked for again where the database gave the look-up up', async (t) => {
-  const store = storeThatGivesUp(3);
+  const store = storeThatGivesUp(12);
   const commit = { writes: [{ table: title, put: requestedTitle, isNew: true }] };
   const [rejection] = await findRejections(store, [commit]);
   t.deepEqual(rejection, { conflicting: [{ table: title, row: heldTitle }], isRival: false });
-  t.is(store.readCount, 4);
-  const error = await t.throwsAsync(findRejections(storeThatGivesUp(4), [commit]), {
+  t.is(store.readCount, 13);
+  const error = await t.throwsAsync(findRejections(storeThatGivesUp(13), [commit]), {
     instanceOf: StoreError,
   });
   t.is(error?.failure, 'conflict');

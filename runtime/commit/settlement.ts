@@ -33,11 +33,11 @@ export async function settleCommit(
     readonly lockedRowSemaphore: Semaphore;
   },
   commit: { readonly address: Address; readonly epoch: number; readonly commitId: string },
-  isWanted: () => boolean,
+  isNeeded: () => boolean,
 ): Promise<Settlement | undefined> {
   const { store, clock, random, lockedRowSemaphore } = ports;
   let isLocked = false;
-  for (let attempt = 0; isWanted(); attempt += 1) {
+  for (let attempt = 0; isNeeded(); attempt += 1) {
     try {
       const ask = () => askOnce(store, commit);
       return await (isLocked ? lockedRowSemaphore.run(ask) : ask());

@@ -32,7 +32,7 @@ export class Passes {
   readonly #wholeEveryMs: number;
   #watermarkMs = 0;
   /** The earliest due time reported since the last pass began, which may not have seen it. */
-  #saidMs = Number.POSITIVE_INFINITY;
+  #earliestArmedMs = Number.POSITIVE_INFINITY;
   #fromBeginningAtMs = Number.NEGATIVE_INFINITY;
   #wholeAtMs = Number.NEGATIVE_INFINITY;
   /** Shards that seem to have more rows than were read, in the order of the next passes. */
@@ -49,7 +49,7 @@ export class Passes {
 
   /** Something may be due in any shard from this time on. */
   from(timeMs: number): void {
-    this.#saidMs = Math.min(this.#saidMs, timeMs);
+    this.#earliestArmedMs = Math.min(this.#earliestArmedMs, timeMs);
     if (timeMs > this.#watermarkMs) return;
     this.#watermarkMs = timeMs;
     this.#wholeAtMs = Number.NEGATIVE_INFINITY;
@@ -69,7 +69,7 @@ export class Passes {
     readonly capacity: number;
     readonly extra: number;
   }): Pass {
-    this.#saidMs = Number.POSITIVE_INFINITY;
+    this.#earliestArmedMs = Number.POSITIVE_INFINITY;
     const mine = new Set(owned);
     const unread = this.#unread.filter((shard) => mine.has(shard));
     const isWhole = unread.length === 0 || monotonicMs - this.#wholeAtMs >= this.#wholeEveryMs;
@@ -94,7 +94,7 @@ export class Passes {
     const others = pass.isWhole ? [] : this.#unread.filter((shard) => !covered.has(shard));
     this.#unread = [...others, ...full];
     if (this.#unread.length > 0 || !pass.isWhole) return false;
-    const oldestMs = rows.reduce((oldest, { timeMs }) => Math.min(oldest, timeMs), this.#saidMs);
+    const oldestMs = rows.reduce((oldest, { timeMs }) => Math.min(oldest, timeMs), this.#earliestArmedMs);
     this.#watermarkMs = Math.max(0, Math.min(oldestMs, pass.untilMs - behindMs));
     return true;
   }

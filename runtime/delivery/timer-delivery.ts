@@ -79,7 +79,7 @@ export class TimerDelivery extends RowDelivery<TimerRow, TimerDeliveryOptions> {
   }
 
   #lapse(turn: RunningTurn, row: TimerRow, nowMs: number): Run {
-    if (!stands(turn, row)) return 'dropped';
+    if (!isCurrent(turn, row)) return 'dropped';
     this.options.jobs.lapsed(turn, row, nowMs);
     return 'done';
   }
@@ -90,7 +90,7 @@ export class TimerDelivery extends RowDelivery<TimerRow, TimerDeliveryOptions> {
     this.options.metrics.delivered('timer', dead ? 'dead' : 'failed');
     // Leave out the handler's reads, because they may be what fails.
     const outcome = await this.#turn(row, undefined, (turn) => {
-      if (!stands(turn, row)) return;
+      if (!isCurrent(turn, row)) return;
       turn.keepTimer({ ...row, attempts, dead, due_at: dead ? row.due_at : nowMs + retryPauseMs(attempts) });
     });
     return !('error' in outcome);
@@ -129,7 +129,7 @@ function run({
   readonly turn: RunningTurn;
   readonly reads: object;
 }): Run {
-  if (!stands(turn, row)) return 'dropped';
+  if (!isCurrent(turn, row)) return 'dropped';
   const lateMs = nowMs - row.due_at;
   const isSkipped = handler.missed !== 'fire-once' && lateMs > handler.missed.skipAfterMs;
   if (!isSkipped) handler.turn(turn, payloadOf(handler, row), reads as never);
@@ -138,7 +138,7 @@ function run({
 }
 
 /** Whether the timer is still armed as the sweep read it. */
-function stands(turn: RunningTurn, row: TimerRow): boolean {
+function isCurrent(turn: RunningTurn, row: TimerRow): boolean {
   const armed = turn.armed(row.name);
   return armed?.due_at === row.due_at && armed.payload.equals(row.payload);
 }

@@ -9,7 +9,8 @@ import { RetryableError, TerminalError, UnavailableError } from '../errors.ts';
 import type { RepairCause } from '../events.ts';
 import { silentLogger } from '../ports.ts';
 import type { AskCall, GatewayListener } from '../transport/transport.ts';
-import { type Missed, nobody, type Renewal } from './publisher.ts';
+import { type Missed, noActor, type Renewal } from './publisher.ts';
+import { SubscriptionIndex } from './subscription-index.ts';
 import { Subscriptions, type SubscriptionsOptions } from './subscriptions.ts';
 
 const user = (id: string): Address => ({ kind: 'user', id });
@@ -126,7 +127,7 @@ test('an event of an actor that is subscribed to arrives, any other is dropped',
   subscribe(a, 'h');
   event('h', 1, a, 'one');
   event('h', 2, b, 'not subscribed to');
-  event('h', 2, nobody, null);
+  event('h', 2, noActor, null);
   event('h', 3, a, 'two');
   t.deepEqual(log.events, ['one', 'two']);
   t.is(log.gaps, 0);
@@ -225,7 +226,7 @@ for (let seed = 1; seed <= 40; seed += 1) {
       if (random.chance(0.3)) lost.set(address.id, [...(lost.get(address.id) ?? []), sequence]);
       else listener.event({ host: 'h', sequence, address, event: sequence });
     }
-    listener.event({ host: 'h', sequence: sent.length, address: nobody, event: null });
+    listener.event({ host: 'h', sequence: sent.length, address: noActor, event: null });
     await clock.advance(60_000);
     for (const [id, numbers] of lost) {
       t.true((numbers.at(-1) ?? 0) <= (covered.get(id) ?? 0), `what ${id} has lost was made up for`);
@@ -250,10 +251,10 @@ test('heartbeats that were lost are no gap, and one that names an event that nev
   const { subscribe, event, log, clock } = startSubscriptions();
   subscribe(a, 'h');
   event('h', 1, a);
-  for (let heartbeat = 0; heartbeat < 3; heartbeat += 1) event('h', 1, nobody, null);
+  for (let heartbeat = 0; heartbeat < 3; heartbeat += 1) event('h', 1, noActor, null);
   event('h', 2, a);
   t.is(log.gaps, 0);
-  event('h', 3, nobody, null);
+  event('h', 3, noActor, null);
   t.is(log.gaps, 1);
   await clock.advance(100);
   t.deepEqual(log.repaired, ['a']);
@@ -275,7 +276,7 @@ test('after a gap that the host no longer remembers every actor of that host is 
 test('the loss of the very first event is a gap too', async (t) => {
   const { subscribe, event, log, clock } = startSubscriptions();
   subscribe(a, 'h');
-  event('h', 2, nobody, null);
+  event('h', 2, noActor, null);
   await clock.advance(100);
   t.deepEqual(log.causes, ['gap']);
 });
@@ -440,6 +441,54 @@ test('after a cut in which nothing was sent nobody is registered anew', async (t
   t.is(new Set(log.renewed).size, testShardCount);
   t.deepEqual([log.registered, log.repaired], [[], []]);
 });
+
+/** How often a subscription is asked for its shard, which a search through all of them has to do with each. */
+function countShardLooks() {
+  const { add } = SubscriptionIndex.prototype;
+  let looks = 0;
+  SubscriptionIndex.prototype.add = function (subscription) {
+    const { shard } = subscription;
+    Object.defineProperty(subscription, 'shard', {
+      get() {
+        looks += 1;
+        return shard;
+      },
+    });
+    add.call(this, subscription);
+  };
+  return {
+    take: () => {
+      const taken = looks;
+      looks = 0;
+      return taken;
+    },
+    restore: () => {
+      SubscriptionIndex.prototype.add = add;
+    },
+  };
+}
+
+test.serial(
+  'after a cut, and when a host has claimed shards, nobody looks at the subscriptions of other shards',
+  async (t) => {
+    const looks = countShardLooks();
+    t.teardown(looks.restore);
+    const { subscribe, clock, listener, log } = startSubscriptions();
+    const all = Array.from({ length: 1_000 }, (_, id) => user(`${id}`));
+    for (const actor of all) subscribe(actor, 'h');
+    const shards = [...new Set(all.map((actor) => shardOf(actor, testShardCount)))];
+    t.is(shards.length, testShardCount);
+    looks.take();
+    listener.reconnected();
+    await clock.advance(5_000);
+    t.deepEqual(log.renewed.toSorted(), shards.toSorted());
+    t.is(looks.take(), 0);
+
+    listener.hinted({ hint: 'claimed', host: 'h', shards });
+    const queued = looks.take();
+    t.true(queued <= 3 * all.length, `${queued} looks at ${all.length} subscriptions`);
+  },
+);
 
 test('a renewal that fails is made again', async (t) => {
   let fails = true;

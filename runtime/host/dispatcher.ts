@@ -1,7 +1,6 @@
 /**
- * Runs the calls that reach a host as their commands are declared: as a turn of the actor, as a workflow, or as a shared read.
- * `HostCommands` answers calls to the host itself. Before each call, the host's lease and ownership decide whether it may run
- * here at all.
+ * Runs each call that reaches a host as its command declares: as a turn of the actor, a workflow or a shared read. `HostCommands`
+ * answers calls to the host itself. Before each call, the host's lease and ownership decide whether it may run here at all.
  */
 import type { ActiveActors } from '../actor/active-actors.ts';
 import type { Outcome } from '../actor/message.ts';

@@ -10,7 +10,7 @@
  */
 import { type Clock, sleep } from '../clock.ts';
 import { ActorError } from '../errors.ts';
-import { NodeTakenError } from '../ownership/lease.ts';
+import { NodeIdInUseError } from '../ownership/lease.ts';
 import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import { StoreError } from '../store/store.ts';
@@ -85,7 +85,7 @@ export class Incarnations<M extends Member> {
       } catch (error) {
         this.#current.abandon();
         const isPassing = error instanceof StoreError || error instanceof ActorError;
-        if (!isPassing || error instanceof NodeTakenError) return onRejected(error);
+        if (!isPassing || error instanceof NodeIdInUseError) return onRejected(error);
         logger.warn({ error: error.message }, 'this node could not join the cluster again yet');
       }
     }

@@ -6,7 +6,7 @@ import { sleep } from '../clock.ts';
 import { workflow } from '../command.ts';
 import { RetryableError } from '../errors.ts';
 import { kind } from '../kind.ts';
-import { NodeTakenError } from '../ownership/lease.ts';
+import { NodeIdInUseError } from '../ownership/lease.ts';
 import { StoreError } from '../store/store.ts';
 
 const { add } = ledgerCommands;
@@ -109,7 +109,7 @@ test('a second process under the same node id is rejected, and the first one goe
   const made = cluster();
   const first = await made.join('a');
   const second = made.create('a');
-  const started = t.throwsAsync(second.node.start(), { instanceOf: NodeTakenError });
+  const started = t.throwsAsync(second.node.start(), { instanceOf: NodeIdInUseError });
   await made.until(started);
   t.true(first.node.isReady);
   t.is(await made.until(made.actors.get(ledger, 'x').ask.add(1)), 1);
@@ -143,7 +143,7 @@ test('a node that wakes beside its replacement and tries to join again is told t
   const second = await made.join('a');
   first.process.resume();
   await made.clock.advance(4 * leaseMs);
-  t.true(first.rejections[0] instanceof NodeTakenError);
+  t.true(first.rejections[0] instanceof NodeIdInUseError);
   t.is(first.rejections.length, 1);
   t.true(second.node.isReady);
 });

@@ -160,7 +160,7 @@ export class Jobs {
     const held = this.#held.get(keyOf(turn.self, row.name));
     const isHeld = held !== undefined && held.token === tokenOf(row);
     turn.keepTimer(
-      isHeld || !this.#hasRoom(whatOf({ address: turn.self, timer: row.name }))
+      isHeld || !this.#hasCapacity(whatOf({ address: turn.self, timer: row.name }))
         ? postponed(row, grant.untilMs)
         : leased(row, grant),
     );
@@ -182,7 +182,7 @@ export class Jobs {
     };
     if (this.#isDraining) return void this.#release(held);
     const what = whatOf(held);
-    if (!this.#hasRoom(what)) {
+    if (!this.#hasCapacity(what)) {
       this.#options.metrics.overloaded(what);
       return;
     }
@@ -192,7 +192,7 @@ export class Jobs {
     this.#runNext(what);
   }
 
-  #hasRoom(what: string): boolean {
+  #hasCapacity(what: string): boolean {
     const { jobsMax, jobsWaitingMax } = this.#options.limits;
     const { running, waiting } = this.#slotsOf(what);
     return running + waiting.size < jobsMax + jobsWaitingMax && !this.#isDraining;

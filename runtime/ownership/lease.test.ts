@@ -5,7 +5,7 @@ import { ModelDatabase, ModelStore, type Schedule } from '../../test/kit/model-s
 import { SeededRandom } from '../../test/kit/random.ts';
 import { silentLogger } from '../ports.ts';
 import { StoreError } from '../store/store.ts';
-import { Lease, NodeTakenError } from './lease.ts';
+import { Lease, NodeIdInUseError } from './lease.ts';
 
 const leaseMs = 9_000;
 
@@ -186,7 +186,7 @@ test('a start is rejected where another process goes on serving as this node', a
   const store = new ModelStore(database);
   const other = testNode(new SeededRandom(2));
   await store.register(other, leaseMs);
-  const started = t.throwsAsync(lease.start(), { instanceOf: NodeTakenError, message: /keeps its lease/ });
+  const started = t.throwsAsync(lease.start(), { instanceOf: NodeIdInUseError, message: /keeps its lease/ });
   for (let third = 0; third < 7; third += 1) {
     await clock.advance(leaseMs / 3);
     t.truthy(await store.renew(other.id, other.incarnation, leaseMs));

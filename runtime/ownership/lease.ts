@@ -52,7 +52,7 @@ export interface LeaseOptions {
 }
 
 /** Another process serves under this node id and keeps renewing its lease. */
-export class NodeTakenError extends UnavailableError {}
+export class NodeIdInUseError extends UnavailableError {}
 
 export class Lease {
   readonly #options: LeaseOptions;
@@ -81,7 +81,7 @@ export class Lease {
     let heldForMs = await this.#register();
     for (let waits = 0; heldForMs > 0; waits += 1) {
       if (waits === waitsMax)
-        throw new NodeTakenError(`another process serves as node "${node.id}" and keeps its lease`);
+        throw new NodeIdInUseError(`another process serves as node "${node.id}" and keeps its lease`);
       logger.info({ waitMs: heldForMs }, 'waiting for the lease of the former process of this node to end');
       await sleep(clock, heldForMs + 1);
       if (this.#ended) return;

@@ -1,8 +1,11 @@
 /** Reads that the database gives up for another statement's sake, as CockroachDB does (40001), and that would succeed at once. */
 import { type Store, StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
 
-/** A read that was given up so often meets something that lasts. */
-const conflictsMax = 3;
+/**
+ * As often as a commit. A read that was given up so often meets something that lasts. Repeats need no pause: a host has few reads
+ * in flight, and a repeat takes the place of the one before.
+ */
+const conflictsMax = 12;
 
 /** @throws StoreError */
 export async function readRepeated(

@@ -11,7 +11,7 @@
  *
  * A read that needs a statement of its own goes beside the others of its batch. If it takes too long, no other read fails.
  *
- * A batch that the database gave up goes again, a few times (read-repeated.ts). A batch that fails:
+ * A batch that the database gave up goes again, as often as a commit (read-repeated.ts). A batch that fails:
  *   defect   one read is impossible; they go again in halves, so that in the end only that one fails
  *   others   the database cannot answer now; all of them fail, and so do reads that have waited too long
  */

@@ -3,6 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateIdentity, identityToRecipient } from 'age-encryption';
 import test from 'ava';
+import { BackupError } from '../../process/backup/error.ts';
 import { openFolderTarget } from '../../process/backup/folder-target.ts';
 import { backupsIn } from '../../process/backup/format.ts';
 import { ensureSchema } from '../../process/schema.ts';
@@ -65,6 +66,23 @@ test('a restore that died is refused by servers, and begins anew', async (t) => 
   await restoreFrom(made.target, connection, folder);
   t.deepEqual(await contentOf(connection), await contentOf(made.connection));
   await t.notThrowsAsync(ensureSchema(connection, { migrateAtStart: true, logger: silentLogger }));
+});
+
+test('a release makes no backup of a schema that a newer one has added to, or of half a restore', async (t) => {
+  const made = await make(t, server);
+  for (const [record, message] of [
+    ['domain-9999-color', /newer release/],
+    ['restoring-20261126T000000000Z-00000000', /restore into this database has not ended/],
+  ] as const) {
+    await connected(made.connection, (client) =>
+      client.query('INSERT INTO migration (id) VALUES ($1)', [record]),
+    );
+    await t.throwsAsync(backUpTo(made), { instanceOf: BackupError, message });
+    t.deepEqual(await backupsIn(made.target), { whole: [], unfinished: [] });
+    await connected(made.connection, (client) =>
+      client.query('DELETE FROM migration WHERE id = $1', [record]),
+    );
+  }
 });
 
 test('a restore into a database with rows is refused, and changes nothing', async (t) => {

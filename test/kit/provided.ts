@@ -6,7 +6,7 @@ import { createProvenTokens } from '../../actors/identity/calendar-tokens.ts';
 import { noCaptcha } from '../../actors/identity/captcha.ts';
 import { createImportedPasswords } from '../../actors/identity/imported-password.ts';
 import { createKeyedTools } from '../../actors/identity/keyed-tools.ts';
-import { unknownRoom } from '../../actors/mailer/capacity.ts';
+import { unknownDiskSpace } from '../../actors/mailer/capacity.ts';
 import { defaultMailSettings } from '../../actors/mailer/settings.ts';
 import { noPairing } from '../../actors/pairing/tools.ts';
 import { createRefreshWaits } from '../../actors/pairing/waiting.ts';
@@ -44,7 +44,7 @@ export const fakeTools = (tools: Partial<Tools> = {}): Tools => ({
   captcha: noCaptcha,
   fileStore: createMemoryFileStore(),
   mailSender: new Postbox(),
-  mailRoom: unknownRoom,
+  mailDiskSpace: unknownDiskSpace,
   messengers: new Chats([]),
   assistant: noAssistant,
   pairing: noPairing,

@@ -2,13 +2,14 @@
 import { z } from 'zod';
 import { User } from '../../actors/user/contract.ts';
 import { Inbox } from '../../actors/user/inbox/contract.ts';
+import { Revisions } from '../../actors/user/revisions/contract.ts';
 import { Vaults } from '../../actors/user/vaults/contract.ts';
 import { command } from '../../runtime/command.ts';
 import { contract, type Tells } from '../../runtime/contract.ts';
 import { kindOf } from '../../runtime/kind.ts';
 import type { TestServer } from './server.ts';
 
-const tells = { ...Inbox.tells, ...Vaults.tells };
+const tells = { ...Inbox.tells, ...Revisions.tells, ...Vaults.tells };
 type UserTells = Tells<typeof tells>;
 
 const Teller = contract({

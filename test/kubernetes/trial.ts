@@ -1,6 +1,6 @@
 /**
- * The part of a run inside the network of the first node: a cluster of two nodes, our chart on it, all steps under
- * load, and their results. Its parent, run.ts, has made the images and the networks, starts this, and receives the
+ * The part of a run inside the network of the first node. It makes a cluster of two nodes with our chart on it, runs all steps
+ * under load, and reports their results. Its parent, run.ts, has made the images and the networks, starts this, and receives the
  * results.
  */
 import { randomBytes } from 'node:crypto';

@@ -381,3 +381,18 @@ test('an item that comes back before its first move is finalized brings no revis
   await server.advance(untilFinalizedMs);
   t.deepEqual(await contents(alice), ['home again', 'moved', 'before']);
 });
+
+test('an item that is deleted before its move is finalized leaves no history at its source', async (t) => {
+  const scene = await startScene(t, everySave);
+  const { server, alice, vault } = scene;
+  const version = await saved(scene, alice, note({ content: 'before' }));
+  await server.advance(5_000);
+  const moving = inVault(vault, { content: 'moved', updated_at_timestamp: version });
+  await stopsBefore(scene, intoVault.finalize, moving);
+  const [, there] = await homes(scene);
+  const gone = { deleted: true, updated_at_timestamp: Number(there?.['updated_at_timestamp']) };
+  const deleted = await saved(scene, alice, inVault(vault, gone));
+  await saved(scene, alice, inVault(vault, { content: 'again', updated_at_timestamp: deleted }));
+  await server.advance(untilFinalizedMs);
+  t.deepEqual(await contents(alice), ['again']);
+});

@@ -38,13 +38,19 @@ export class Health {
     return !faults.isWell(process) || hosts.includes(undefined) ? undefined : hosts.join();
   }
 
-  /** The incarnation that the database names as the owner of this counter, unless it cannot serve. */
+  /**
+   * The incarnation that the database names as the owner of this counter, with the claim by which it is that. Undefined if it cannot
+   * serve. An owner that has handed the shard over and got it back is named otherwise than before: what it got before has met the
+   * hand-over.
+   */
   wellHostOf(counter: string): string | undefined {
     const { database, plan, machines, faults } = this.#options;
     const address: Address = { kind: 'counter', id: counter };
     const shard = shardOf(address, plan.shardCount);
-    const owner = database.shards().find((row) => row.shard === shard)?.incarnation;
-    const run = machines.runs.find(({ store }) => store.incarnation === owner);
-    return run !== undefined && faults.isWell(run.process) ? owner : undefined;
+    const held = database.shards().find((row) => row.shard === shard);
+    const run = machines.runs.find(({ store }) => store.incarnation === held?.incarnation);
+    return run !== undefined && faults.isWell(run.process)
+      ? `${held?.incarnation} ${held?.epoch}`
+      : undefined;
   }
 }

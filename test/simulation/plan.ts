@@ -361,8 +361,11 @@ function troubled(plan: Plan): Plan {
   };
 }
 
-/** After its third failed attempt a mail waits for half an hour, after the fourth for hours. */
-const deliveryRestMs = 2 * 3_600_000;
+/**
+ * After its third failed attempt a mail waits for half an hour, after the fourth for two hours. The last one that faults have put off
+ * is then sent within a minute.
+ */
+const deliveryRestMs = 2 * 3_600_000 + 60_000;
 
 /** Mails, switches, reminders and shares, with little else. */
 function withDelivery(plan: Plan, random: SeededRandom): Plan {

@@ -9,7 +9,7 @@ import type { Store } from '../../runtime/store/store.ts';
 import type { Schedule } from '../kit/model-store/model-store.ts';
 import type { SeededRandom } from '../kit/random.ts';
 import type { FaultInjector } from './fault-injector.ts';
-import type { FaultRates } from './plan.ts';
+import type { FaultRates, Plan } from './plan.ts';
 import type { SimulatedProcess } from './process.ts';
 import type { SimulatedTime } from './time.ts';
 import type { Trace } from './trace.ts';
@@ -40,6 +40,8 @@ const words: Readonly<Record<'conflict' | 'unavailable' | 'unknown', readonly Er
 /** The time until everything that a cut has held up is done. */
 export const recoveryMs = 4_000;
 const lateMaxMs = 8_000;
+/** With the latency of a call it ends within the recovery. */
+const heldUpMaxMs = recoveryMs - 500;
 const orphanedMaxMs = 2_000;
 /** These matter most. */
 const weights: Partial<Record<keyof Store, number>> = { commit: 3, claim: 3, release: 8 };
@@ -56,6 +58,7 @@ const repeatable: ReadonlySet<keyof Store> = new Set([
 ]);
 
 export interface StorageFaultsOptions {
+  readonly plan: Pick<Plan, 'isTroubled'>;
   readonly time: SimulatedTime;
   readonly random: SeededRandom;
   /** For the messages of faults. */
@@ -79,7 +82,9 @@ export class StorageFaults {
 
   heal(): void {
     this.#healed = true;
-    this.#away.clear();
+    // What a cut has held up runs after it has healed, too.
+    const { nowMs } = this.#options.time;
+    for (const [process, untilMs] of this.#away) this.#away.set(process, Math.min(untilMs, nowMs));
   }
 
   /** Whether the database can be reached from this process, and could for a while. */
@@ -182,10 +187,14 @@ export class StorageFaults {
     return !this.#healed && method === 'renew' && random.chance(rates.pauseAtRenewal);
   }
 
-  /** Most run soon after they were given up, which is when it matters; those of a disconnected host run at any time. */
+  /**
+   * Most run soon after they were given up, which is when it matters; those of a disconnected host run at any time. Where nobody may
+   * notice another's trouble, they end before their host counts as well: a statement of its own would be such a trouble.
+   */
   #lateMs(process: SimulatedProcess): number {
-    const { random } = this.#options;
-    return this.#isAway(process) ? random.fraction() * lateMaxMs : lateMaxMs ** random.fraction();
+    const { random, plan } = this.#options;
+    if (!this.#isAway(process)) return lateMaxMs ** random.fraction();
+    return random.fraction() * (plan.isTroubled ? heldUpMaxMs : lateMaxMs);
   }
 
   #isAway(process: SimulatedProcess): boolean {

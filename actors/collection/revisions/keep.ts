@@ -4,9 +4,11 @@
  */
 import type { Turn } from '../../../runtime/command.ts';
 import { keyed, type MessageShape } from '../../../runtime/contract.ts';
+import { Revisions } from '../../user/revisions/contract.ts';
 import type { ItemRow } from '../item.ts';
 import type { ItemWrite } from '../save-items.ts';
 import type { CopyPayload } from './copy.ts';
+import { deletedOf, inTells } from './deleted-elsewhere.ts';
 import type { ForgetPayload } from './forget.ts';
 import { keepHeld, revisionsWritten } from './held.ts';
 import { usedSlotKeys } from './slots.ts';
@@ -21,7 +23,7 @@ export interface RevisionTimers {
 }
 
 /** Slots that one commit removes with their items, at most. Most items have a few; a timer removes the others. */
-const removedAtOnceMax = 1_000;
+const removeBatchMax = 1_000;
 
 export function keepHistory(turn: Turn, writes: readonly ItemWrite[], timers: RevisionTimers): void {
   let removed = 0;
@@ -38,6 +40,19 @@ export function keepHistory(turn: Turn, writes: readonly ItemWrite[], timers: Re
     }
   }
   if (isStored) armTrim(turn, timers.trimRevisions);
+  tellOwners(turn, writes);
+}
+
+/** Other collections may have more of the history of a deleted item (see deleted-elsewhere.ts). */
+function tellOwners(turn: Turn, writes: readonly ItemWrite[]): void {
+  const deleted = writes.flatMap(({ row, replaced }) => {
+    const item = row.deleted && replaced?.deleted === false ? deletedOf(row, replaced) : undefined;
+    return item === undefined ? [] : { owner: row.owner_uuid, item };
+  });
+  for (const owner of new Set(deleted.map((each) => each.owner))) {
+    const items = deleted.filter((each) => each.owner === owner).map((each) => each.item);
+    for (const each of inTells(items)) turn.tell(Revisions, owner).deletedElsewhere(each);
+  }
 }
 
 interface Forgotten {
@@ -54,7 +69,7 @@ function forget(turn: Turn, { row, replaced, removed }: Forgotten, timers: Revis
   const used = usedSlotKeys(row.collection, row.uuid, revisionsWritten(replaced), isDuplicate);
   if (used.length === 0) return removed;
   if (isDuplicate) turn.disarm(keyed(timers.copyRevisions, row.uuid));
-  if (removed + used.length > removedAtOnceMax) {
+  if (removed + used.length > removeBatchMax) {
     const payload = { itemUuid: row.uuid, through: turn.get(revisionUsageSlice).endOffset };
     turn.arm(keyed(timers.forgetRevisions, row.uuid), turn.nowMs, payload);
     return removed;

@@ -7,7 +7,7 @@ import { ItemSettings } from '../settings.ts';
 import { type RevisionRow, revision } from './table.ts';
 import { revisionUsageSlice, type TrimTimer } from './usage.ts';
 
-const trimmedAtOnceMax = 500;
+const trimBatchMax = 500;
 /** The share of a full history that stays. An item larger than the rest may get no revision. */
 const leftShare = 3 / 4;
 /** A collection in daily use is not trimmed more often than this. */
@@ -21,7 +21,7 @@ export function trimPlan(view: View): { oldest: RangePlan<typeof revision> } {
   const { trimmed, endOffset } = view.get(revisionUsageSlice);
   const columns = ['item_uuid', 'slot', 'size', 'kept_at'] as const;
   return {
-    oldest: range(revision, { after: trimmed, through: endOffset, limit: trimmedAtOnceMax, columns }),
+    oldest: range(revision, { after: trimmed, through: endOffset, limit: trimBatchMax, columns }),
   };
 }
 
@@ -36,12 +36,12 @@ export function trimRevisions(turn: Turn, { oldest }: Oldest, timer: TrimTimer):
     if (first !== undefined && end_offset >= first.end_offset) break;
     turn.remove(revision, { collection, item_uuid, slot });
   }
-  const goesOn = first === undefined && !oldest.complete;
-  if (goesOn) turn.arm(timer, turn.nowMs, null);
+  const isPartial = first === undefined && !oldest.complete;
+  if (isPartial) turn.arm(timer, turn.nowMs, null);
   const waits = first !== undefined && ageMs > 0;
   if (waits) turn.arm(timer, Math.max(first.kept_at + ageMs, turn.nowMs + trimPauseMs), null);
   const trimmed = first === undefined ? Math.min(oldest.upTo, usage.endOffset) : startOf(first);
-  turn.set(revisionUsageSlice, { ...usage, trimmed, trimming: goesOn || waits });
+  turn.set(revisionUsageSlice, { ...usage, trimmed, trimming: isPartial || waits });
 }
 
 const startOf = ({ end_offset, size }: RevisionRow): number => end_offset - size;

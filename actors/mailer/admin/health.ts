@@ -26,10 +26,10 @@ export const health = sharedRead({
     const waits = [...urgent.rows, ...ordinary.rows].map(({ updated_at }) => view.nowMs - updated_at);
     const oldestReadyMs = Math.max(0, ...waits);
     // It warns long before the share that is reserved for codes is used up.
-    const hasRoom = !isFull(view, 'other', 0);
+    const hasCapacity = !isFull(view, 'other', 0);
     const isHeldUp = isConfigured(view) && isAnyPaused(view);
     return {
-      good: oldestReadyMs <= waitMaxMs && hasRoom && !isHeldUp,
+      good: oldestReadyMs <= waitMaxMs && hasCapacity && !isHeldUp,
       mails: {
         ready: counts.urgent + counts.ordinary + counts.bulk,
         waiting: counts.waiting,

@@ -28,7 +28,7 @@ const invalidCursor = refuse.badRequest('The cursor is not one of this list.', '
 const invalidOutcome = refuse.badRequest(`The outcome is one of ${outcomes.join(', ')}.`, 'invalid-outcome');
 
 /** The names that clients know; other sources are of this server alone. */
-const shownSources: readonly string[] = [
+const publicSources: readonly string[] = [
   'magic-link',
   'dead-man-switch',
   'email-reminder',
@@ -36,7 +36,7 @@ const shownSources: readonly string[] = [
   'security-notice',
   'test',
 ];
-const shownSource = (source: string): string => (shownSources.includes(source) ? source : 'other');
+const publicSource = (source: string): string => (publicSources.includes(source) ? source : 'other');
 
 const isoTime = (ms: number): string => new Date(ms).toISOString();
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));
@@ -46,7 +46,7 @@ export function recordOf(mail: MailRow) {
   return {
     id: mail.id,
     state,
-    source: shownSource(mail.source),
+    source: publicSource(mail.source),
     attempts: mail.attempts,
     maxAttempts: attemptsMaxOf(rulesOf(mail.source as MailSource)) ?? null,
     createdAt: isoTime(mail.created_at),
@@ -168,10 +168,10 @@ export const listLog = command({
       reached = position;
       const entry = entries.get(entryKey(view, position));
       if (entry === undefined) continue;
-      const isWanted =
+      const matches =
         (relayId === undefined || entry.relay_id === relayId) &&
         (outcome === undefined || entry.outcome === outcome);
-      if (isWanted) found.push(entry);
+      if (matches) found.push(entry);
     }
     return { ok: { entries: found.map(entryOf), nextCursor: cursorAfter(view, 'log', reached) } };
   },
@@ -182,7 +182,7 @@ const entryOf = (row: LogRow) => ({
   queueId: row.queue_id,
   relayId: row.relay_id,
   relayKind: row.relay_kind,
-  source: shownSource(row.source),
+  source: publicSource(row.source),
   attempt: row.attempt,
   outcome: row.outcome as AttemptOutcome,
   failure: row.failure as Failure | null,

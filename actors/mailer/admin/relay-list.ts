@@ -204,8 +204,8 @@ function credentialFor(
 function movedCredentials(before: readonly StoredRelay[], after: readonly StoredRelay[]): readonly string[] {
   const moved = after.filter(({ relay, credential }) => {
     const old = before.find((each) => each.relay.id === relay.id);
-    const isKept = old !== undefined && credential !== null && credential === old.credential;
-    return isKept && !isSameServer(old.relay, relay);
+    const keepsCredential = old !== undefined && credential !== null && credential === old.credential;
+    return keepsCredential && !isSameServer(old.relay, relay);
   });
   return moved.map(({ relay }) => relay.id);
 }

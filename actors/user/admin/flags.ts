@@ -51,8 +51,8 @@ const notHere = ({ off, why }: { readonly off: string; readonly why: string }): 
 
 export function flagsOf(view: View) {
   // Null says that the flag was never set. A default may hold all the same.
-  const shownOf = (name: FlagName) => (isStored(view, name) ? settingValue(view, name) : null);
-  const flags = Object.fromEntries(flagNames.map((name) => [name, shownOf(name)]));
+  const storedValue = (name: FlagName) => (isStored(view, name) ? settingValue(view, name) : null);
+  const flags = Object.fromEntries(flagNames.map((name) => [name, storedValue(name)]));
   return { flags, nextcloudAppPasswordConfigured: isStored(view, 'NEXTCLOUD_BACKUP_APP_PASSWORD') };
 }
 

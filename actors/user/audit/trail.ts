@@ -77,7 +77,7 @@ export function audit(
     event,
     times: 1,
     ...at,
-    ...shownOf(turn, from),
+    ...originFields(turn, from),
     about: about ?? null,
   };
   const repeated = trail.recent.find((each) => isRepeat(each, happened));
@@ -176,10 +176,10 @@ const again = (event: AuditEvent, nowMs: number): AuditEvent => ({
   lastAtMs: nowMs,
 });
 
-function shownOf(view: View, from: EventOrigin | null): Pick<AuditEvent, 'device' | 'ipAddress'> {
+function originFields(view: View, from: EventOrigin | null): Pick<AuditEvent, 'device' | 'ipAddress'> {
   if (from === null) return { device: null, ipAddress: null };
-  const isKept = from.userAgent !== null && settingValue(view, 'LOG_SESSION_USER_AGENT') === 'enabled';
-  const device = isKept ? deviceInfo(from.userAgent).slice(0, deviceCharactersMax) : null;
+  const isLogged = from.userAgent !== null && settingValue(view, 'LOG_SESSION_USER_AGENT') === 'enabled';
+  const device = isLogged ? deviceInfo(from.userAgent).slice(0, deviceCharactersMax) : null;
   return { device, ipAddress: from.ipAddress };
 }
 

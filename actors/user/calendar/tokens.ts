@@ -58,7 +58,7 @@ const getCalendarFlags = signedInRead({
   ...UserCalendar.commands.getCalendarFlags,
   answer: (view) => {
     const caldavEnabled = calendarFeed.isOffered(view);
-    const allowed = calendarFeed.isWanted(view);
+    const allowed = calendarFeed.isTurnedOn(view);
     return { caldavEnabled, allowed, available: caldavEnabled && allowed };
   },
 });

@@ -49,7 +49,7 @@ type FactorCheck = z.infer<typeof Factors.commands.checkFactors.request>;
 export const checkFactors = workflow({
   ...Factors.commands.checkFactors,
   run: async (workflow, request) => {
-    if (request.isNobody) {
+    if (request.isUnknownAccount) {
       isSecretRight(undefined, request);
       return { stale: true } as const;
     }
@@ -109,8 +109,8 @@ const missing = (factor: Factor) => ({ factor, outcome: 'missing' }) as const;
 /** The security keys that may make an assertion. None: the account has no such factor. */
 export const authenticatorsOf = workflow({
   ...Factors.commands.authenticatorsOf,
-  run: async (workflow, { email, workspace, isNobody }) => {
-    if (isNobody) return { allowed: [] };
+  run: async (workflow, { email, workspace, isUnknownAccount }) => {
+    if (isUnknownAccount) return { allowed: [] };
     const allowed = await workflow.turn({
       turn: (turn) => {
         const profile = turn.get(profileSlice);

@@ -65,7 +65,7 @@ const trustDevice = signedInTurn({
   ...Factors.commands.trustDevice,
   repeat: 'recorded',
   turn: (turn, { label: labelText }, _reads, { session }) => {
-    makeRoom(turn);
+    evictIfFull(turn);
     const { secret, secretHash } = makeSecret(turn.random);
     const uuid = turn.random.uuid();
     const label = (labelText?.trim() || deviceInfo(session.userAgent)).slice(0, labelCharactersMax);
@@ -105,7 +105,7 @@ const distrustDevice = signedInTurn({
   },
 });
 
-function makeRoom(turn: Turn): void {
+function evictIfFull(turn: Turn): void {
   const devices = [...turn.entries(trustedDeviceMap).values()];
   const expired = devices.filter(({ expiresAtMs }) => turn.nowMs >= expiresAtMs);
   for (const { uuid } of expired) turn.removeEntry(trustedDeviceMap, uuid);

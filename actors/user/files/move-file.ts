@@ -68,9 +68,10 @@ function ownSide(steps: Workflow, claims: ValetClaims): Side {
           const own = ownFiles(turn);
           const { quota } = own;
           const requested = { uploadUuid: moving.uploadUuid, bytes: moving.bytes };
-          const hasRoom = () => fromOwnerUuid === id || quota.hasRoom(requested, heldBytes(turn));
-          const lacksRoom = () => refusalByGarbage(turn, own) ?? (hasRoom() ? undefined : noSpace);
-          const applied = applyFileTransfer(turn, moving, reads, lacksRoom);
+          const hasCapacity = () => fromOwnerUuid === id || quota.hasCapacity(requested, heldBytes(turn));
+          const refusalForCapacity = () =>
+            refusalByGarbage(turn, own) ?? (hasCapacity() ? undefined : noSpace);
+          const applied = applyFileTransfer(turn, moving, reads, refusalForCapacity);
           if (applied === 'applied') quota.grow(moving.bytes);
           return isRefused(applied) ? applied : {};
         },

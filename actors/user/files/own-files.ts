@@ -20,7 +20,7 @@ export function ownFiles(turn: Turn): Owner {
 
 function quotaOf(turn: Turn): Quota {
   return {
-    hasRoom: ({ uploadUuid, bytes }, othersBytes) =>
+    hasCapacity: ({ uploadUuid, bytes }, othersBytes) =>
       usedBytesOf(turn) + heldForVaults(turn, uploadUuid) + othersBytes + bytes <= limitBytesOf(turn),
     grow: (byBytes) =>
       putSetting(turn, 'FILE_UPLOAD_BYTES_USED', String(Math.max(0, usedBytesOf(turn) + byBytes))),

@@ -178,7 +178,7 @@ interface More {
 
 function saveMore(workflow: Steps, more: More, before: Progress): Promise<Progress> {
   return workflow.turn({
-    reads: (view) => storedPlan({ view, ...more, roomBytes: before.roomBytes }),
+    reads: (view) => storedPlan({ view, ...more, remainingBytes: before.remainingBytes }),
     turn: (turn, reads, by) => save(turn, { ...more, reads, by: memberOf(turn, by) }, before),
   });
 }
@@ -187,10 +187,10 @@ function saveMore(workflow: Steps, more: More, before: Progress): Promise<Progre
 function ownCollection(
   workflow: Steps,
   request: SyncRequest,
-  { roomBytes, page, head: now }: Progress,
+  { remainingBytes, page, head: now }: Progress,
 ): OwnCollection {
   const unsaved = { page, saved: [], conflicts: [], transfers: [], notHere: [], vaults: noVaults };
-  const empty = { ...unsaved, roomBytes, end: -1, head: now };
+  const empty = { ...unsaved, remainingBytes, end: -1, head: now };
   return {
     save: (items) => saveMore(workflow, { request, items }, empty),
     apply: (items) => {

@@ -10,7 +10,7 @@ import {
   backupIsDue,
   backupMailOutcome,
   backupSlice,
-  isWanted,
+  isEnabled,
   listener,
   recallBackup,
   scheduleBackup,
@@ -30,7 +30,7 @@ export const mailBackups = userPart(MailBackups, {
       ...MailBackups.commands.mailAttachment,
       reads: (view, { progress }) => exportPieces.reads(view, exportRequest(progress)),
       answer: (view, { progress }, reads) =>
-        isInUse(view) && isWanted(view) ? exportPieces.answer(view, exportRequest(progress), reads) : null,
+        isInUse(view) && isEnabled(view) ? exportPieces.answer(view, exportRequest(progress), reads) : null,
     }),
   },
   timers: {

@@ -50,7 +50,7 @@ export const backupSlice = slice<z.infer<typeof backupSchema>>({
   initial: { round: 0, lastAtMs: null, isQueued: false },
 });
 
-const turnedOff = refuse.badRequest('This server sends no backups by e-mail.', 'email-backups-disabled');
+const notOffered = refuse.badRequest('This server sends no backups by e-mail.', 'email-backups-disabled');
 const noAddress = refuse.badRequest(
   'No mail can be sent to the name of this account, as it is no e-mail address.',
   'email-backups-disabled',
@@ -59,38 +59,38 @@ const noAddress = refuse.badRequest(
 /** This value of the setting asks for backups. */
 export const asksForBackups = (frequency: string | null): boolean => everyMs.has(frequency);
 
-export const isWanted = (view: View): boolean => wantedEveryMs(view) !== undefined;
+export const isEnabled = (view: View): boolean => intervalMsOf(view) !== undefined;
 
 /** Undefined: the user wants none. */
-const wantedEveryMs = (view: View): number | undefined =>
+const intervalMsOf = (view: View): number | undefined =>
   everyMs.get(settingValue(view, 'EMAIL_BACKUP_FREQUENCY'));
 
 /** Why no backup would ever come. */
 export function refusalOfBackups(turn: Turn): Refused | undefined {
-  if (!turn.use(AccountSettings).emailBackups) return turnedOff;
+  if (!turn.use(AccountSettings).emailBackups) return notOffered;
   return mailAddress(turn.get(profileSlice).email) === undefined ? noAddress : undefined;
 }
 
 /** Call when something has changed that the next backup depends on. */
 export function scheduleBackup(turn: Turn): void {
-  const wantedMs = wantedEveryMs(turn);
-  if (wantedMs === undefined) {
+  const intervalMs = intervalMsOf(turn);
+  if (intervalMs === undefined) {
     turn.disarm(mailBackup);
     recallBackup(turn);
     return;
   }
   const { lastAtMs } = turn.get(backupSlice);
-  turn.arm(mailBackup, lastAtMs === null ? turn.nowMs : Math.max(turn.nowMs, lastAtMs + wantedMs), null);
+  turn.arm(mailBackup, lastAtMs === null ? turn.nowMs : Math.max(turn.nowMs, lastAtMs + intervalMs), null);
 }
 
 /** For an account that an import opens. All of them come within moments, so the first backups are spread. */
 export function spreadFirstBackup(turn: Turn): void {
   const before = turn.get(backupSlice);
-  const wantedMs = wantedEveryMs(turn);
-  if (wantedMs !== undefined && before.lastAtMs === null) {
+  const intervalMs = intervalMsOf(turn);
+  if (intervalMs !== undefined && before.lastAtMs === null) {
     turn.set(backupSlice, {
       ...before,
-      lastAtMs: turn.nowMs - Math.floor(fraction(turn) * wantedMs),
+      lastAtMs: turn.nowMs - Math.floor(fraction(turn) * intervalMs),
     });
   }
   scheduleBackup(turn);
@@ -103,13 +103,13 @@ export function recallBackup(turn: Turn): void {
   if (isQueued) tellToRecall(turn, mailIdOf(turn, round));
 }
 
-/** A schedule without a timer is armed again by a change: of the setting or the address, or the end of a ban or an import. */
+/** A change arms a schedule without a timer again: a change of the setting or the address, or the end of a ban or an import. */
 export function backupIsDue(turn: Turn): void {
-  const wantedMs = wantedEveryMs(turn);
-  if (wantedMs === undefined || !isInUse(turn) || turn.get(importSlice).phase === 'closed') return;
+  const intervalMs = intervalMsOf(turn);
+  if (intervalMs === undefined || !isInUse(turn) || turn.get(importSlice).phase === 'closed') return;
   const recipient = mailAddress(turn.get(profileSlice).email);
   if (recipient === undefined) return;
-  turn.arm(mailBackup, turn.nowMs + wantedMs, null);
+  turn.arm(mailBackup, turn.nowMs + intervalMs, null);
   if (turn.use(AccountSettings).emailBackups) send(turn, recipient);
 }
 
@@ -159,5 +159,5 @@ export function backupMailOutcome(turn: Turn, _uuid: string, round: number, outc
     scheduleBackup(turn);
   }
   const isWorthRepeating = outcome.outcome === 'refused' && outcome.refusal !== 'not-configured';
-  if (isWorthRepeating && isWanted(turn)) turn.arm(mailBackup, outcome.nextAttemptAtMs ?? turn.nowMs, null);
+  if (isWorthRepeating && isEnabled(turn)) turn.arm(mailBackup, outcome.nextAttemptAtMs ?? turn.nowMs, null);
 }

@@ -75,14 +75,14 @@ const createShare = signedInWorkflow({
     const { encryptedPayload, ...described } = draft;
     const { self, callId } = workflow;
     const uuid = workflow.use(ShareIds).idOf({ userUuid: self.id, callId });
-    await workflow.turn({ turn: (turn) => (hasRoom(turn, uuid, draft.bytes) ? {} : tooMany) });
+    await workflow.turn({ turn: (turn) => (isWithinLimits(turn, uuid, draft.bytes) ? {} : tooMany) });
     const createdAtMs = await store(workflow, uuid, draft);
     return workflow.lastTurn({
       turn: (turn) => {
         const before = turn.entry(publicShareMap, uuid);
         if (before !== undefined) return { shareId: uuid, share: toResponse(before) };
         const isLate = createdAtMs === undefined || turn.nowMs >= createdAtMs + listWithinMs;
-        if (isLate || !hasRoom(turn, uuid, draft.bytes)) {
+        if (isLate || !isWithinLimits(turn, uuid, draft.bytes)) {
           turn.tell(Share, uuid).end();
           return isLate ? tooLate : tooMany;
         }
@@ -157,11 +157,11 @@ const shareOpened = tell({
 });
 
 /** Each costs a tell. */
-const endedAtOnce = 100;
+const endBatchMax = 100;
 
 const sharesPurge = purging({
   turn: (turn) => {
-    const uuids = [...turn.entries(publicShareMap).keys()].slice(0, endedAtOnce);
+    const uuids = [...turn.entries(publicShareMap).keys()].slice(0, endBatchMax);
     for (const uuid of uuids) {
       turn.removeEntry(publicShareMap, uuid);
       turn.tell(Share, uuid).end();
@@ -170,7 +170,7 @@ const sharesPurge = purging({
   },
 });
 
-function hasRoom(view: View, uuid: string, bytes: number): boolean {
+function isWithinLimits(view: View, uuid: string, bytes: number): boolean {
   if (view.entry(publicShareMap, uuid) !== undefined) return true;
   const live = [...view.entries(publicShareMap).values()].filter(({ endedAtMs }) => endedAtMs === null);
   const held = live.reduce((sum, share) => sum + share.bytes, 0);

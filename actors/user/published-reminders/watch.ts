@@ -75,23 +75,23 @@ export const acceptedNow = (turn: Turn, reminder: PublishedReminder): PublishedR
 // --- the timer ------------------------------------------------------------------------------------------------
 
 function nextWatchMs(turn: Turn): (reminder: PublishedReminder) => number | undefined {
-  const room = roomOf(all(turn));
-  const mayLeave = isInUse(turn) && reminderDelivery.isWanted(turn) && isTurnedOn(turn);
+  const free = freeClaims(all(turn));
+  const mayLeave = isInUse(turn) && reminderDelivery.isTurnedOn(turn) && isTurnedOn(turn);
   const { heldUntilMs } = turn.get(deliverySlice);
   const openMs = reminderDelivery.isOffered(turn) ? 0 : turn.nowMs + pauseMs;
   return (each) => {
     if (each.state === 'accepted' || isAskedBack(each)) return each.nextAtMs;
-    const isNext = each.state === 'queued' && mayLeave && room[viaOf(each, turn)] > 0;
+    const isNext = each.state === 'queued' && mayLeave && free[viaOf(each, turn)] > 0;
     return isNext ? Math.max(each.nextAtMs, heldUntilMs, openMs) : undefined;
   };
 }
 
-function roomOf(reminders: readonly PublishedReminder[]): { mail: number; messenger: number } {
-  const room = { mail: claimsMax, messenger: claimsMax };
+function freeClaims(reminders: readonly PublishedReminder[]): { mail: number; messenger: number } {
+  const free = { mail: claimsMax, messenger: claimsMax };
   for (const { state, via } of reminders) {
-    if ((state === 'claimed' || state === 'in-flight') && via !== null) room[via] -= 1;
+    if ((state === 'claimed' || state === 'in-flight') && via !== null) free[via] -= 1;
   }
-  return room;
+  return free;
 }
 
 export const watchDeliveriesTimer = timer({
@@ -114,15 +114,15 @@ const mayClaim = (turn: Turn): boolean =>
 function claimDue(turn: Turn): void {
   const reminders = all(turn);
   const config = deliveryConfig(turn);
-  const room = roomOf(reminders);
+  const free = freeClaims(reminders);
   const due = reminders
     .filter(({ state, nextAtMs }) => state === 'queued' && turn.nowMs >= nextAtMs)
-    .filter((each) => room[viaOf(each, turn)] > 0)
+    .filter((each) => free[viaOf(each, turn)] > 0)
     .toSorted((a, b) => a.dueAtMs - b.dueAtMs || (a.id < b.id ? -1 : 1))
     .slice(0, dueMax);
   for (const each of due) {
     const via = viaOf(each, turn);
-    if (room[via] > 0 && claim(turn, each, config)) room[via] -= 1;
+    if (free[via] > 0 && claim(turn, each, config)) free[via] -= 1;
   }
 }
 
@@ -205,7 +205,7 @@ export function pauseDeliveries(turn: Turn): void {
 
 /** The user has turned the feature on or off. */
 export function applyGate(turn: Turn): void {
-  if (reminderDelivery.isWanted(turn)) armNext(turn);
+  if (reminderDelivery.isTurnedOn(turn)) armNext(turn);
   else pauseDeliveries(turn);
 }
 

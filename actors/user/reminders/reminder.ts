@@ -20,7 +20,7 @@ const minuteMs = 60_000;
 const dayMs = 86_400_000;
 const expiryMs = 7 * dayMs;
 /** How long a reminder stays in the list after it is sent or expired. */
-const keptMs = 30 * dayMs;
+const retentionMs = 30 * dayMs;
 /** How often to try again while the operator or the user has turned reminders off. */
 const gatePauseMs = 15 * minuteMs;
 /** Only a few that are later than this leave in a minute. */
@@ -67,7 +67,7 @@ export const ended = (before: Reminder, state: 'sent' | 'expired', nowMs: number
   ...before,
   state,
   isRecalled: false,
-  nextAtMs: nowMs + keptMs,
+  nextAtMs: nowMs + retentionMs,
 });
 
 export const heldBack = (

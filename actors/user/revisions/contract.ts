@@ -1,6 +1,7 @@
 /** What clients ask of the history of an item (docs/protocol/sync.md, "Revisions"). */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
+import { deletedElsewherePayload } from '../../collection/revisions/deleted-elsewhere.ts';
 import { listedSchema, revisionSchema } from '../../collection/revisions/read.ts';
 import { revisionTimerShapes } from '../../collection/revisions/timer-payloads.ts';
 import { signedIn } from '../../signed-in.ts';
@@ -32,4 +33,8 @@ export const Revisions = contract({
   name: 'user',
   commands,
   timers: revisionTimerShapes,
+  tells: {
+    /** Items of the user were deleted, wherever they were. Their history in the other collections goes. */
+    deletedElsewhere: deletedElsewherePayload,
+  },
 });

@@ -1,7 +1,8 @@
 /** The history of the user's items (docs/protocol/sync.md, "Revisions"). */
-import { range, type Turn, type View } from '../../../runtime/command.ts';
+import { range, type Turn, tell, type View } from '../../../runtime/command.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { type ItemRow, transferVersionOf } from '../../collection/item.ts';
+import { type DeletedElsewhere, leftPlan, removeLeft } from '../../collection/revisions/deleted-elsewhere.ts';
 import {
   deleteRevision as deleteFound,
   type HistoryPlans,
@@ -31,7 +32,7 @@ const notUuids = refuse.badRequest('That is not the uuid of an item or a revisio
 const unknown = refuse.notFound('Revision not found.');
 
 /** The most vaults that are asked for the history of an item. */
-const vaultsAskedMax = 20;
+const vaultsMax = 20;
 
 /** The history of an item in the own collection, and the vaults that may have more of it. */
 const historyHere = (itemUuid: string, own: (collection: string) => HistoryPlans) => ({
@@ -45,7 +46,7 @@ const historyHere = (itemUuid: string, own: (collection: string) => HistoryPlans
       .map(({ collection }) => collection);
     // The history of a deleted item is deleted, in every collection.
     const isDeleted = owningRow?.deleted === true;
-    return { vaults: isDeleted ? [] : [...new Set(vaults)].slice(0, vaultsAskedMax), isDeleted };
+    return { vaults: isDeleted ? [] : [...new Set(vaults)].slice(0, vaultsMax), isDeleted };
   },
 });
 
@@ -134,13 +135,45 @@ const deleteRevision = signedInWorkflow({
   },
 });
 
+/** The collections that items came through, apart from the one that has deleted them. */
+function vaultsOf(
+  { first, moved }: LocationReads,
+  { items }: DeletedElsewhere,
+  deletedBy: string,
+): ReadonlyMap<string, DeletedElsewhere> {
+  const vaults = new Map<string, DeletedElsewhere>();
+  for (const { uuid, collection, shared_vault_uuid: vault } of [...first.rows, ...moved.rows]) {
+    if (vault !== collection || collection === deletedBy) continue;
+    const there = vaults.get(collection)?.items ?? [];
+    const more = items.filter(
+      ({ itemUuid }) => itemUuid === uuid && there.every((each) => each.itemUuid !== uuid),
+    );
+    vaults.set(collection, { items: [...there, ...more] });
+  }
+  return vaults;
+}
+
+const deletedElsewhere = tell({
+  ...Revisions.tells.deletedElsewhere,
+  reads: (view, payload) => ({
+    ...leftPlan(view, payload),
+    ...locationsPlan(payload.items.map(({ itemUuid }) => itemUuid)),
+  }),
+  turn: (turn, payload, sender, reads) => {
+    if (isGone(turn)) return;
+    removeLeft(turn, payload, reads);
+    for (const [vault, left] of vaultsOf(reads, payload, sender.address.id))
+      turn.tell(VaultItems, vault).deletedElsewhere(left);
+  },
+});
+
 /** The purge removes everything of a deleted account. */
 const isGone = (turn: Turn): boolean => turn.get(profileSlice).state === 'deleted';
 
 const userRevisionTimers = revisionTimers(Revisions.timers, isGone);
 
 /** Rows in one commit. A removal carries a key alone. */
-const purgedAtOnce = 500;
+const purgeBatchMax = 500;
 
 export const revisions = userPart(Revisions, {
   name: 'revisions',
@@ -148,6 +181,7 @@ export const revisions = userPart(Revisions, {
   slices: [revisionUsageSlice],
   tables: [revision],
   commands: { listRevisions, getRevision, deleteRevision },
+  tells: { deletedElsewhere },
   timers: userRevisionTimers,
   on: {
     purge: purging({
@@ -155,7 +189,7 @@ export const revisions = userPart(Revisions, {
         revisions: range(revision, {
           after: afterOffset,
           through: view.get(revisionUsageSlice).endOffset,
-          limit: purgedAtOnce,
+          limit: purgeBatchMax,
           columns: ['item_uuid', 'slot'],
         }),
       }),

@@ -42,7 +42,7 @@ export function checkSession(
     session && pairStatusOf(session, 'accessHash', credentials, nowMs - settings.replacedPairGraceMs);
   const isCookieStyle = credentials.style === 2 && session?.current.style === 2;
   const status = proven ?? (bearerSuffices && isCookieStyle ? 'current' : undefined);
-  if (session === undefined || status === undefined || !isKept(session, nowMs)) {
+  if (session === undefined || status === undefined || !isRemembered(session, nowMs)) {
     return { refused: isRevoked(view, credentials, nowMs) ? revokedSession : invalidAuth };
   }
   if (!isInUse(view)) return { refused: invalidAuth };
@@ -72,14 +72,14 @@ function accessIsFresh(session: Session, nowMs: number, settings: AccountSetting
 }
 
 function isRevoked(state: State, { style, identifier }: Credentials, nowMs: number): boolean {
-  if (style !== 2) return isKept(state.entry(revokedSessionMap, identifier), nowMs);
+  if (style !== 2) return isRemembered(state.entry(revokedSessionMap, identifier), nowMs);
   for (const revoked of state.entries(revokedSessionMap).values()) {
-    if (revoked.privateIdentifier === identifier) return isKept(revoked, nowMs);
+    if (revoked.privateIdentifier === identifier) return isRemembered(revoked, nowMs);
   }
   return false;
 }
 
-function isKept(revoked: { readonly keptUntilMs: number } | undefined, nowMs: number): boolean {
+function isRemembered(revoked: { readonly keptUntilMs: number } | undefined, nowMs: number): boolean {
   return revoked !== undefined && nowMs < revoked.keptUntilMs;
 }
 

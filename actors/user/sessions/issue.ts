@@ -44,7 +44,7 @@ function keepSession(
   newSession: NewSession & { readonly legacy?: true },
   pair: NewPair,
 ): Session {
-  makeRoom(turn);
+  evictIfFull(turn);
   const session: Session = {
     uuid: turn.random.uuid(),
     privateIdentifier: turn.random.bytes(16).toString('hex'),
@@ -150,7 +150,7 @@ function expiries(turn: Turn, ephemeral: boolean) {
 }
 
 /** Drops the sessions that have ended. If that is not enough, drops the one that would end first. */
-function makeRoom(turn: Turn): void {
+function evictIfFull(turn: Turn): void {
   const living: Session[] = [];
   const ending: string[] = [];
   for (const session of turn.entries(sessionMap).values()) {

@@ -42,7 +42,7 @@ export const deleteOtherSessions = signedInTurn({
 });
 
 function revoke(turn: Turn, sessions: readonly Session[]): void {
-  makeRoomForRevoked(turn, sessions.length);
+  evictRevoked(turn, sessions.length);
   endSessions(
     turn,
     sessions.map(({ uuid }) => uuid),
@@ -53,7 +53,7 @@ function revoke(turn: Turn, sessions: readonly Session[]): void {
 }
 
 /** Forgets what has expired. If that is not enough, forgets what would expire first. */
-function makeRoomForRevoked(turn: Turn, count: number): void {
+function evictRevoked(turn: Turn, count: number): void {
   const oldestFirst = [...turn.entries(revokedSessionMap)].toSorted(
     ([, a], [, b]) => a.keptUntilMs - b.keptUntilMs,
   );

@@ -20,7 +20,7 @@ export interface KnownSetting {
   /** It decides how one signs in to the account, or who learns of it. Bridges may not set it, and no secret either. */
   readonly protects?: true;
   /** The server keeps the value for clients, and does nothing by it. */
-  readonly onlyKept?: true;
+  readonly storedOnly?: true;
 }
 
 /** UTF-8 bytes of a value. The largest is the escrow of a recovery. */
@@ -37,8 +37,8 @@ const refusalOfEscrow = (text: string) =>
 
 const byUser = { setBy: 'user' } as const;
 /** Clients disagree on what these may hold, so any text is kept. */
-const keptForClients = { setBy: 'user', onlyKept: true } as const;
-const secretForClients = { ...keptForClients, secret: true } as const;
+const storedForClients = { setBy: 'user', storedOnly: true } as const;
+const secretForClients = { ...storedForClients, secret: true } as const;
 const byAdministrator = { setBy: 'administrator' } as const;
 const byServer = { setBy: 'server' } as const;
 
@@ -54,36 +54,39 @@ const accountSettings = {
     default: 'enabled',
     protects: true,
   },
-  MUTE_MARKETING_EMAILS: { ...keptForClients, ...mutedOrNot, default: 'not_muted' },
-  CONFLICT_RESOLUTION_STRATEGY: { ...keptForClients, values: ['ask', 'keepBoth', 'keepLocal', 'keepRemote'] },
-  SEARCH_INDEX_ENABLED: { ...keptForClients, ...trueOrFalse },
+  MUTE_MARKETING_EMAILS: { ...storedForClients, ...mutedOrNot, default: 'not_muted' },
+  CONFLICT_RESOLUTION_STRATEGY: {
+    ...storedForClients,
+    values: ['ask', 'keepBoth', 'keepLocal', 'keepRemote'],
+  },
+  SEARCH_INDEX_ENABLED: { ...storedForClients, ...trueOrFalse },
   /** To make a reminder is to ask for a mail, so it is on until the user turns it off. */
   EMAIL_REMINDERS_ENABLED: { ...byUser, ...trueOrFalse, default: 'true' },
   CALDAV_ENABLED: { ...byUser, ...trueOrFalse },
   REMINDER_DELIVERY_ENABLED: { ...byUser, ...trueOrFalse },
-  LISTED_AUTHOR_SECRETS: { ...byServer, onlyKept: true },
+  LISTED_AUTHOR_SECRETS: { ...byServer, storedOnly: true },
 
   EMAIL_BACKUP_FREQUENCY: { ...byUser, values: ['disabled', 'daily', 'weekly', 'monthly'] },
   EMAIL_BACKUP_LAST_SENT: byServer,
-  DROPBOX_BACKUP_FREQUENCY: keptForClients,
+  DROPBOX_BACKUP_FREQUENCY: storedForClients,
   DROPBOX_BACKUP_TOKEN: secretForClients,
-  ONE_DRIVE_BACKUP_FREQUENCY: keptForClients,
+  ONE_DRIVE_BACKUP_FREQUENCY: storedForClients,
   ONE_DRIVE_BACKUP_TOKEN: secretForClients,
-  GOOGLE_DRIVE_BACKUP_FREQUENCY: keptForClients,
+  GOOGLE_DRIVE_BACKUP_FREQUENCY: storedForClients,
   GOOGLE_DRIVE_BACKUP_TOKEN: secretForClients,
-  NEXTCLOUD_BACKUP_FREQUENCY: keptForClients,
-  NEXTCLOUD_BACKUP_URL: keptForClients,
-  NEXTCLOUD_BACKUP_FOLDER: keptForClients,
+  NEXTCLOUD_BACKUP_FREQUENCY: storedForClients,
+  NEXTCLOUD_BACKUP_URL: storedForClients,
+  NEXTCLOUD_BACKUP_FOLDER: storedForClients,
   NEXTCLOUD_BACKUP_APP_PASSWORD: secretForClients,
-  NEXTCLOUD_BACKUP_LAST_RUN: { ...byServer, onlyKept: true },
+  NEXTCLOUD_BACKUP_LAST_RUN: { ...byServer, storedOnly: true },
 
   AI_ENABLED: { ...byAdministrator, ...trueOrFalse },
   AI_REQUEST_LIMIT: byAdministrator,
   AI_PROFILE: byAdministrator,
   COLLABORATION_ENABLED: { ...byAdministrator, ...trueOrFalse },
   LIVE_SYNC_ENABLED: { ...byAdministrator, ...trueOrFalse },
-  OCR_SERVER_ALLOWED: { ...byAdministrator, ...trueOrFalse, onlyKept: true },
-  NEXTCLOUD_BACKUP_ALLOWED: { ...byAdministrator, ...trueOrFalse, onlyKept: true },
+  OCR_SERVER_ALLOWED: { ...byAdministrator, ...trueOrFalse, storedOnly: true },
+  NEXTCLOUD_BACKUP_ALLOWED: { ...byAdministrator, ...trueOrFalse, storedOnly: true },
 } as const satisfies Record<string, KnownSetting>;
 
 /** Settings that clients may also read and set by way of the subscription. They are stored like the others. */
@@ -106,7 +109,7 @@ export const settingNames = Object.keys(all) as readonly SettingName[];
 
 /** The settings that change what the server does. */
 export const settingsActedOn: readonly string[] = Object.entries(all)
-  .filter(([, { onlyKept }]) => onlyKept !== true)
+  .filter(([, { storedOnly }]) => storedOnly !== true)
   .map(([name]) => name);
 
 export const knownSetting = (name: SettingName): KnownSetting => all[name];

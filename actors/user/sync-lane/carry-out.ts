@@ -56,7 +56,7 @@ export interface OneTurn<P extends Plans> {
   ) => SyncReply | Refused;
 }
 
-export interface Ways<P extends Plans> extends OneTurn<P> {
+export interface SyncExecution<P extends Plans> extends OneTurn<P> {
   readonly isPlain: boolean;
   readonly steps: (workflow: Steps, request: SyncRequest) => Promise<SyncReply | Refused>;
 }
@@ -75,14 +75,14 @@ interface Attempt {
 export async function carryOut<P extends Plans>(
   workflow: Steps,
   request: NamedSync,
-  ways: Ways<P>,
+  sync: SyncExecution<P>,
 ): Promise<SyncReply | Refused> {
   const named = identityOf(request.identity ?? { id: null, digest: null });
   const identity = isLegacy(request) ? needsModernApi : named;
   // A turn gives the refusal, as it checks the session first.
   if (isRefused(identity)) return workflow.turn<never>({ turn: () => identity });
   const attempt = { request, identity, callId: workflow.callId };
-  const begun = ways.isPlain ? await inOneTurn(workflow, attempt, ways) : await begin(workflow, attempt);
+  const begun = sync.isPlain ? await inOneTurn(workflow, attempt, sync) : await begin(workflow, attempt);
   const { entry, reply: answer } = begun;
   // With a result, no second attempt has to be kept away.
   const release = () => begun.memory.release(begun.key, identity.hold ?? workflow.callId);
@@ -90,10 +90,10 @@ export async function carryOut<P extends Plans>(
     release();
     return answer;
   }
-  if (entry === undefined) return inSteps(workflow, attempt, ways, begun);
+  if (entry === undefined) return inSteps(workflow, attempt, sync, begun);
   release();
-  const reply = await replayed(workflow, entry, request.items ?? [], ways);
-  return answered(reply ?? (await ways.steps(workflow, request)), identity, true);
+  const reply = await replayed(workflow, entry, request.items ?? [], sync);
+  return answered(reply ?? (await sync.steps(workflow, request)), identity, true);
 }
 
 /** An idle result is remembered after the turn. A turn that runs again may have seen what never became durable. */
@@ -160,7 +160,7 @@ function begin(workflow: Steps, attempt: Attempt): Promise<Begun> {
 async function inSteps<P extends Plans>(
   workflow: Steps,
   { request, identity, callId }: Attempt,
-  { steps }: Ways<P>,
+  { steps }: SyncExecution<P>,
   { memory, key }: Begun,
 ): Promise<SyncReply | Refused> {
   try {
@@ -236,7 +236,7 @@ function replayed<P extends Plans>(
 export async function commandStatus<P extends Plans>(
   workflow: SignedInWorkflow<CommandStatus>,
   request: SignedInRequest<{ readonly commandId: string; readonly digest?: string | null | undefined }>,
-  way: OneTurn<P>,
+  oneTurn: OneTurn<P>,
 ): Promise<CommandStatus | Refused> {
   const { commandId: id, digest } = request;
   const refused = commandIdPattern.test(id) ? undefined : wrongId;
@@ -254,7 +254,7 @@ export async function commandStatus<P extends Plans>(
   });
   if ('status' in found) return { command: { id, status: found.status } };
   const { entry } = found;
-  const result = await replayed(workflow, entry, undefined, way);
+  const result = await replayed(workflow, entry, undefined, oneTurn);
   const command = { id, digest: entry.digest, status: 'committed' } as const;
   return { command, ...(result !== undefined && { result }) };
 }

@@ -1,6 +1,6 @@
 /**
- * What the journal keeps of a command (docs/protocol/sockets.md, "The journal"): the token that it pulled from, what it saved,
- * the conflicts, and the token that it gave. It never keeps ciphertext: a repeat reads that again.
+ * The part of a command that the journal stores (docs/protocol/sockets.md, "The journal"). It has the token that the command pulled
+ * from, the saved items, the conflicts, and the token that it returned. It never keeps ciphertext: a repeat reads that again.
  *
  * A repeat pulls from the same token, and answers with the token that was given first. An item that has changed since lies
  * behind that token, so the next sync gives it. An item that has not changed is in the page that is read again.
@@ -31,15 +31,15 @@ const outcomeSchema = z.object({
   to: z.object({ sync_token: z.string(), cursor_token: z.string().optional() }),
 });
 
-const keptSchema = z.object({ from: fromSchema, outcome: outcomeSchema.optional() });
-type Kept = z.infer<typeof keptSchema>;
+const storedSchema = z.object({ from: fromSchema, outcome: outcomeSchema.optional() });
+type Stored = z.infer<typeof storedSchema>;
 
-export interface JournalEntry extends Kept {
+export interface JournalEntry extends Stored {
   readonly digest: string;
 }
 
 /** The bound of one entry. A larger one keeps no lists: the client sends the items again, and each is recognised. */
-const keptCharactersMax = 64 * 1024;
+const storedCharactersMax = 64 * 1024;
 
 export function entryOf(digest: string, request: SyncRequest, reply: ModernSyncReply): JournalEntry {
   const { api, sync_token, cursor_token, limit, content_type, shared_vault_uuids } = request;
@@ -58,8 +58,8 @@ export function entryOf(digest: string, request: SyncRequest, reply: ModernSyncR
 }
 
 /** Clients send tokens and types of any length, and entries stay in memory. So this counts characters before anything is kept. */
-function isLarge(stored: Kept): boolean {
-  let left = keptCharactersMax;
+function isLarge(stored: Stored): boolean {
+  let left = storedCharactersMax;
   const fits = (value: unknown): boolean => {
     left -= typeof value === 'string' ? value.length : 1;
     if (left < 0) return false;
@@ -70,12 +70,12 @@ function isLarge(stored: Kept): boolean {
 
 export function entryText({ from, outcome }: JournalEntry): string {
   const text = JSON.stringify({ from, outcome });
-  return text.length <= keptCharactersMax ? text : JSON.stringify({ from: {} });
+  return text.length <= storedCharactersMax ? text : JSON.stringify({ from: {} });
 }
 
 export const readEntry = (digest: string, text: string): JournalEntry => ({
   digest,
-  ...keptSchema.parse(JSON.parse(text)),
+  ...storedSchema.parse(JSON.parse(text)),
 });
 
 /** The conflicts for which a repeat reads the server's item again. */

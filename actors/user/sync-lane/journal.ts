@@ -52,10 +52,10 @@ export const syncCommandTable = table({
   order: 'number',
 });
 
-const keptMs = 7 * 86_400_000;
-const commandsKept = 10_000;
+const retentionMs = 7 * 86_400_000;
+const journaledMax = 10_000;
 /** Twice what is kept: more rows mean that the timer is far behind. */
-const commandsMax = 2 * commandsKept;
+const commandsMax = 2 * journaledMax;
 const batchRows = 500;
 
 const { trimSyncJournal } = SyncLane.timers;
@@ -121,7 +121,7 @@ export function journal(turn: Turn, { sessionUuid, identity, request, reply }: J
     command_id: identity.id,
     number,
     digest: identity.digest,
-    kept_until: turn.nowMs + keptMs,
+    kept_until: turn.nowMs + retentionMs,
     outcome: entryText(entry),
   });
   armTrim(turn, number);
@@ -129,10 +129,10 @@ export function journal(turn: Turn, { sessionUuid, identity, request, reply }: J
 
 function armTrim(turn: Turn, number: number): void {
   const { gone, trimming } = turn.get(journalSlice);
-  if (number - gone === commandsKept + 1) turn.arm(trimSyncJournal, turn.nowMs, null);
+  if (number - gone === journaledMax + 1) turn.arm(trimSyncJournal, turn.nowMs, null);
   if (trimming) return;
   turn.set(journalSlice, { gone, trimming: true });
-  turn.arm(trimSyncJournal, turn.nowMs + keptMs, null);
+  turn.arm(trimSyncJournal, turn.nowMs + retentionMs, null);
 }
 
 const oldestPlan = (view: View) => ({
@@ -149,7 +149,7 @@ export const trimSyncJournalTimer = timer({
   missed: 'fire-once',
   reads: oldestPlan,
   turn: (turn, _payload, { oldest }) => {
-    const beyond = commandsOf(turn) - commandsKept;
+    const beyond = commandsOf(turn) - journaledMax;
     const ended = oldest.rows.filter(
       ({ number, kept_until: untilMs }) => number <= beyond || untilMs <= turn.nowMs,
     );

@@ -17,7 +17,7 @@ interface Claim {
 }
 
 /** More than a user's devices ask for in the life of a ticket. */
-const spentMax = 256;
+const redeemedMax = 256;
 /** More than a user's sockets have at a time. */
 const heldMax = 128;
 const recentMax = 16;
@@ -25,17 +25,17 @@ const recentMax = 16;
 const holdMs = 30_000;
 
 class LaneMemory {
-  readonly #spent = new Map<string, Claim>();
+  readonly #redeemed = new Map<string, Claim>();
   readonly #held = new Map<string, Claim>();
   readonly #recent = new Map<string, JournalEntry>();
 
   /** False: another attempt has the ticket, or there are too many. */
   spend(nonce: string, by: string, untilMs: number, nowMs: number): boolean {
-    const spent = this.#spent.get(nonce);
-    if (spent !== undefined) return spent.by === by;
-    dropEnded(this.#spent, nowMs);
-    if (this.#spent.size >= spentMax) return false;
-    this.#spent.set(nonce, { by, untilMs });
+    const claim = this.#redeemed.get(nonce);
+    if (claim !== undefined) return claim.by === by;
+    dropEnded(this.#redeemed, nowMs);
+    if (this.#redeemed.size >= redeemedMax) return false;
+    this.#redeemed.set(nonce, { by, untilMs });
     return true;
   }
 

@@ -11,7 +11,7 @@ import { inviteResponse } from '../../vault/responses.ts';
 import { VaultSettings } from '../../vault/settings.ts';
 import { type InviteRow, inviteTable } from '../../vault/tables.ts';
 import { signedInWorkflow } from '../signed-in.ts';
-import { askIfThere, askVault, forEach, sessionAlone, uuidOf } from './ask.ts';
+import { askIfThere, askVault, checkSession, forEach, uuidOf } from './ask.ts';
 import { Vaults } from './contract.ts';
 import { fromStart, membershipFor, ownVaultsPlan } from './list.ts';
 import { mayCollaborate, switchedOff } from './memberships.ts';
@@ -42,7 +42,7 @@ export const inviteToVault = signedInWorkflow({
     });
     const vaultUuid = sharedVaultUuid.toLowerCase();
     await workflow.turn(
-      roomAmong(owned, ({ vault, invitee }) => vault === vaultUuid && invitee === recipientUuid),
+      checkLimits(owned, ({ vault, invitee }) => vault === vaultUuid && invitee === recipientUuid),
     );
     const invitation = { recipientUuid, encryptedMessage: encrypted_message, permission };
     return askVault(workflow, sharedVaultUuid, (vault) => vault.invite({ by, ...invitation }));
@@ -60,7 +60,7 @@ export const changeVaultInvite = signedInWorkflow({
       },
     });
     const ofInvite = { by: workflow.self.id, inviteUuid: inviteUuid.toLowerCase() };
-    await workflow.turn(roomAmong(owned, ({ uuid }) => uuid === ofInvite.inviteUuid));
+    await workflow.turn(checkLimits(owned, ({ uuid }) => uuid === ofInvite.inviteUuid));
     const invitation = { encryptedMessage: encrypted_message, ...(permission != null && { permission }) };
     return askVault(
       workflow,
@@ -80,7 +80,7 @@ function defectOf(encryptedMessage: string): Refused | undefined {
 export const listVaultInvites = signedInWorkflow({
   ...Vaults.commands.listVaultInvites,
   run: async (workflow, { sharedVaultUuid }) => {
-    await workflow.turn(sessionAlone);
+    await workflow.turn(checkSession);
     const { id: by } = workflow.self;
     const sent = await askIfThere(workflow, Vault, sharedVaultUuid, (vault) => vault.sentInvites({ by }));
     return sent ?? { invites: [] };
@@ -105,7 +105,7 @@ export const listOutboundInvites = signedInWorkflow({
 export const cancelVaultInvites = signedInWorkflow({
   ...Vaults.commands.cancelVaultInvites,
   run: async (workflow, { sharedVaultUuid }) => {
-    await workflow.turn(sessionAlone);
+    await workflow.turn(checkSession);
     const { id: by } = workflow.self;
     await askIfThere(workflow, Vault, sharedVaultUuid, (vault) => vault.cancelInvites({ by }));
     return { success: true };
@@ -144,15 +144,15 @@ const rowsOf = ({ owners }: CrossOwnerResult<typeof inviteTable>): readonly Invi
   owners.flatMap(({ rows }) => rows);
 
 /** One more invite may be sent, or one that was sent may be changed. The changed one does not count. */
-const roomAmong = (owned: readonly string[], isReplaced: (row: InviteRow) => boolean) => ({
+const checkLimits = (owned: readonly string[], isReplaced: (row: InviteRow) => boolean) => ({
   reads: (view: View) => ({ sent: sentPlan(view, owned, ['invitee', 'uuid', 'bytes']) }),
   turn: (turn: View, { sent }: { readonly sent: CrossOwnerResult<typeof inviteTable> }) => {
     const others = rowsOf(sent).filter((row) => !isReplaced(row));
-    return hasRoom(turn, others) ? {} : tooMany;
+    return isWithinLimits(turn, others) ? {} : tooMany;
   },
 });
 
-function hasRoom(view: View, sent: readonly InviteRow[]): boolean {
+function isWithinLimits(view: View, sent: readonly InviteRow[]): boolean {
   const sentBytes = sent.reduce((sum, { bytes }) => sum + bytes, 0);
   return sent.length < view.use(VaultSettings).sentInvitesMax && sentBytes < sentBytesMax;
 }

@@ -10,7 +10,7 @@
  *                ~~ vaultFiles ~~>             holds nothing any more; the total of the vault's files counts
  *
  * A member may have only a few uploads open. A further upload replaces the member's oldest one in this vault that has no bytes
- * yet. The owner is asked again with that upload as `givesUp`, and it ends in the turn that opens the next. If something was
+ * yet. The owner is asked again with that upload as `evictableUuid`, and it ends in the turn that opens the next. If something was
  * sent to it meanwhile, it stays and the next is refused. The owner counts the bytes of both until it hears of an end. So a
  * crash before that turn leaves the member with one upload too many, and never the owner with too many bytes.
  *
@@ -56,7 +56,7 @@ export function vaultFiles(turn: Turn, vault?: VaultRow): Owner {
 
 function quotaOf(turn: Turn, vault: VaultRow | undefined): Quota {
   return {
-    hasRoom: ({ uploadUuid, bytes }) => bytes <= (turn.entry(grantMap, uploadUuid)?.bytes ?? 0),
+    hasCapacity: ({ uploadUuid, bytes }) => bytes <= (turn.entry(grantMap, uploadUuid)?.bytes ?? 0),
     grow: (byBytes, closed) => {
       if (closed !== undefined) turn.removeEntry(grantMap, closed);
       if (vault !== undefined) countBytes(turn, vault, byBytes, closed === undefined ? [] : [closed]);

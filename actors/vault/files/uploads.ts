@@ -63,7 +63,7 @@ interface QuotaHold {
   /** The upload that this one replaces. */
   readonly instead?: string;
   /** An upload that may have to end for this one. */
-  readonly givesUp?: string;
+  readonly evictableUuid?: string;
 }
 
 /** Asks the owner to grant room for all that an upload, or a file that comes, holds. */
@@ -111,17 +111,17 @@ const granted = <Ok>(
 };
 
 /** As `holdAt`. If the member has too many uploads open, it gives up their oldest that nothing was sent to. */
-async function roomToOpen(
+async function holdToOpen(
   steps: Workflow,
   ownerUuid: string,
   held: QuotaHold & { readonly by: string },
-): Promise<{ readonly givesUp?: string } | Refused> {
+): Promise<{ readonly evictableUuid?: string } | Refused> {
   const refused = await holdAt(steps, ownerUuid, held);
   if (refused?.refused.reason !== 'too-many') return refused ?? {};
   const isTheirs = (turn: Turn) => (uuid: string) => turn.entry(grantMap, uuid)?.by === held.by;
-  const givesUp = await steps.turn({ turn: (turn) => oldestUnsent(turn, isTheirs(turn)) });
-  if (givesUp === undefined) return refused;
-  return (await holdAt(steps, ownerUuid, { ...held, givesUp })) ?? { givesUp };
+  const evictableUuid = await steps.turn({ turn: (turn) => oldestUnsent(turn, isTheirs(turn)) });
+  if (evictableUuid === undefined) return refused;
+  return (await holdAt(steps, ownerUuid, { ...held, evictableUuid })) ?? { evictableUuid };
 }
 
 const open = workflow({
@@ -141,13 +141,13 @@ const open = workflow({
     const bytes = usuallyHeld(claims.unencryptedBytes);
     const by = claims.userUuid;
     const held = { holdUuid: uploadUuid, by, bytes, ...(earlier !== undefined && { instead: earlier }) };
-    const room = await roomToOpen(steps, first.ownerUuid, { ...held, by });
-    if (isRefused(room)) return room;
+    const hold = await holdToOpen(steps, first.ownerUuid, { ...held, by });
+    if (isRefused(hold)) return hold;
     const opened = await steps.turn(
       granted(claims, first.ownerUuid, held, (turn, vault) => {
         haveWatched(turn);
-        const { givesUp } = room;
-        if (givesUp !== undefined && !giveUpUnsent(turn, vaultFiles(turn, vault), givesUp))
+        const { evictableUuid } = hold;
+        if (evictableUuid !== undefined && !giveUpUnsent(turn, vaultFiles(turn, vault), evictableUuid))
           return tooManyUploads;
         return openUpload(turn, vaultFiles(turn, vault), { ...claims, uploadUuid });
       }),

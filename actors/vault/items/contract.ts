@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { fullItemSchema } from '../../collection/item-fields.ts';
+import { deletedElsewherePayload } from '../../collection/revisions/deleted-elsewhere.ts';
 import { listedSchema, revisionSchema } from '../../collection/revisions/read.ts';
 import { revisionTimerShapes } from '../../collection/revisions/timer-payloads.ts';
 import { finalizePayload } from '../../collection/transfer/transfer.ts';
@@ -41,6 +42,10 @@ export const VaultItems = contract({
       request: z.object({ by, itemUuid: z.string(), id: z.string() }),
       reply: z.object({}),
     },
+  },
+  tells: {
+    /** By the owner of items that were here, and were deleted in another collection. */
+    deletedElsewhere: deletedElsewherePayload,
   },
   timers: {
     finalizeOverdueTransfer: finalizePayload,

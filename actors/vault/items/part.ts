@@ -1,7 +1,8 @@
 /** The items of a vault, their moves and their history. */
-import { timer } from '../../../runtime/command.ts';
+import { tell, timer } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { item } from '../../collection/item.ts';
+import { leftPlan, removeLeft } from '../../collection/revisions/deleted-elsewhere.ts';
 import { revision } from '../../collection/revisions/table.ts';
 import { revisionTimers } from '../../collection/revisions/timers.ts';
 import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
@@ -31,6 +32,13 @@ export const vaultItems = vaultPart(VaultItems, {
     listRevisions,
     getRevision,
     deleteRevision,
+  },
+  tells: {
+    deletedElsewhere: tell({
+      ...VaultItems.tells.deletedElsewhere,
+      reads: leftPlan,
+      turn: (turn, payload, _sender, reads) => removeLeft(turn, payload, reads),
+    }),
   },
   timers: {
     finalizeOverdueTransfer: timer({

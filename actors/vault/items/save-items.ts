@@ -182,27 +182,28 @@ function saveInEndedVault({
   readonly left?: KeysResult<typeof item>;
 }): Answer<SaveResult> {
   const here = left && withSuccessors(turn, left);
-  const ways = items.map((sent) => {
+  const routed = items.map((sent) => {
     const row = isUuid(sent.uuid) ? here?.get(keyOf(turn, sent.uuid)) : undefined;
-    return { sent, way: wayOf(saver, sent, row) };
+    return { sent, destination: destinationOf(saver, sent, row) };
   });
-  const going = (to: Way) => ways.filter(({ way }) => way === to).map(({ sent }) => sent);
-  const result = saveAs({ turn, saver, permission: 'admin', items: going('here'), reads });
+  const itemsFor = (to: Destination) =>
+    routed.filter(({ destination }) => destination === to).map(({ sent }) => sent);
+  const result = saveAs({ turn, saver, permission: 'admin', items: itemsFor('here'), reads });
   if (isRefused(result)) return result;
   const { saved, conflicts, notHere, ...rest } = result.ok;
-  const refused = going('refused').map((sent) => notMember(sent, saver.by));
+  const refused = itemsFor('refused').map((sent) => notMember(sent, saver.by));
   return {
     ok: {
       ...rest,
       saved: saved.map(({ row, uuid }) => ({ uuid, row: outOfVault(row) })),
-      conflicts: [...conflicts.map(atHome), ...refused],
-      notHere: [...notHere, ...going('returned')],
-      orphaned: going('orphaned'),
+      conflicts: [...conflicts.map(conflictOutOfVault), ...refused],
+      notHere: [...notHere, ...itemsFor('returned')],
+      orphaned: itemsFor('orphaned'),
     },
   };
 }
 
-type Way = 'here' | 'returned' | 'orphaned' | 'refused';
+type Destination = 'here' | 'returned' | 'orphaned' | 'refused';
 
 const keyOf = ({ self }: Pick<View, 'self'>, uuid: string) => ({
   collection: self.id,
@@ -221,7 +222,11 @@ function leftPlan(view: View, items: readonly ClientItem[]): KeysPlan<typeof ite
 }
 
 /** `row`: the item's row here, which may be a forwarding tombstone. */
-function wayOf({ by, sessionUuid }: BySaver, sent: ClientItem, row: ItemRow | undefined): Way {
+function destinationOf(
+  { by, sessionUuid }: BySaver,
+  sent: ClientItem,
+  row: ItemRow | undefined,
+): Destination {
   const isOwn = row?.owner_uuid === by;
   const isHere = row !== undefined && !isForwardingTombstone(row);
   if (sent.deleted === true) return !isHere ? 'orphaned' : isOwn ? 'here' : 'refused';
@@ -237,7 +242,7 @@ const outOfVault = <T extends Pick<ItemRow, 'shared_vault_uuid' | 'last_edited_b
   last_edited_by_uuid: null,
 });
 
-const atHome = ({ server_item, ...conflict }: Conflict): Conflict => ({
+const conflictOutOfVault = ({ server_item, ...conflict }: Conflict): Conflict => ({
   ...conflict,
   ...(server_item && { server_item: outOfVault(server_item) }),
 });

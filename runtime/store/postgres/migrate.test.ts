@@ -128,11 +128,25 @@ test('a database of a newer release is left as it is', async (t) => {
   t.deepEqual(await migrate(connection, migrations), []);
 });
 
+test('a release runs on a schema to which a newer one only added, and not after it dropped something', async (t) => {
+  const connection = await server.createDatabase();
+  const adding = { id: 'note-0900-color', sql: 'ALTER TABLE note ADD COLUMN IF NOT EXISTS color text' };
+  const dropping = { id: 'note-0901-drop-color', sql: 'ALTER TABLE note DROP COLUMN IF EXISTS color' };
+  await migrate(connection, [...migrations, adding]);
+  t.deepEqual(await pendingMigrations(connection, migrations), []);
+  t.deepEqual(await migrate(connection, migrations), []);
+  await migrate(connection, [...migrations, adding, dropping]);
+  const error = await t.throwsAsync(migrate(connection, migrations), { instanceOf: NewerSchemaError });
+  t.deepEqual(error.unknownIds, [adding.id, dropping.id]);
+});
+
 test('a list that could not be resumed is rejected before anything runs', async (t) => {
   const connection = await server.createDatabase();
   const once = { id: 'x-0001', sql: 'CREATE TABLE x (id text)' };
   await assertFails(migrate(connection, [once]), 'defect');
   await assertFails(migrate(connection, [...migrations, ...migrations]), 'defect');
+  const misnamed = { id: 'note-0900-color', sql: 'ALTER TABLE note DROP COLUMN IF EXISTS color' };
+  await assertFails(migrate(connection, [...migrations, misnamed]), 'defect');
   t.deepEqual(await migrate(connection, []), []);
 });
 

@@ -2,8 +2,10 @@
  * Applies migrations in order, one process at a time (`schema-lock.ts`).
  *
  * Each statement without a record runs outside of a transaction and is then recorded. A crash between the two runs it again, so
- * each says IF NOT EXISTS. If a database lacks nothing, one query finds that out and nothing changes. A database with a record
- * unknown here belongs to a newer release, and does not change either.
+ * each says IF NOT EXISTS. If a database lacks nothing, one query finds that out and nothing changes.
+ *
+ * A database with a record unknown here belongs to a newer release, and does not change either. This release runs on it as long as
+ * the unknown migrations only added. Its processes must be able to restart during an upgrade, and to come back after it.
  */
 import pg from 'pg';
 import type { Migration } from '../../migration.ts';
@@ -19,7 +21,10 @@ const undefinedTable = '42P01';
 const commonForm = / IF (NOT )?EXISTS /;
 const zoneForm = /^ALTER TABLE \w+ CONFIGURE ZONE USING /;
 
-/** The database has migrations that this release does not know. */
+/** Their ids tell older releases which migrations took something away that these may need. */
+const additionId = /^[a-z]+-\d{4}-(?!drop-)/;
+
+/** The database has migrations that this release does not know and cannot run on. */
 export class NewerSchemaError extends StoreError {
   readonly unknownIds: readonly string[];
   constructor(unknownIds: readonly string[]) {
@@ -71,14 +76,20 @@ function assertSound(migrations: readonly Migration[]): void {
   if (ids.size !== migrations.length) throw new StoreError('defect', 'two migrations have the same id');
   const unsafe = migrations.find(({ only, sql }) => !(only === undefined ? commonForm : zoneForm).test(sql));
   if (unsafe !== undefined) throw new StoreError('defect', `migration ${unsafe.id} is not repeatable`);
+  const misnamed = migrations.find(({ id, sql }) => additionId.test(id) && /\bDROP\b/.test(sql));
+  if (misnamed !== undefined)
+    throw new StoreError('defect', `migration ${misnamed.id} drops: its id has to say so`);
 }
 
 async function missingIn(client: pg.Client, migrations: readonly Migration[]): Promise<readonly Migration[]> {
   const recorded = new Set(await recordedIds(client));
   const known = new Set(migrations.map(({ id }) => id));
   const unknown = [...recorded].filter((id) => !known.has(id));
-  if (unknown.length > 0) throw new NewerSchemaError(unknown);
-  return migrations.filter(({ id }) => !recorded.has(id));
+  const missing = migrations.filter(({ id }) => !recorded.has(id));
+  // What a newer release changed contains all of this one. Anything else is another list.
+  const isContained = missing.length === 0 && unknown.every((id) => additionId.test(id));
+  if (unknown.length > 0 && !isContained) throw new NewerSchemaError(unknown);
+  return missing;
 }
 
 /** Empty for a database to which nothing was ever applied. */

@@ -3,8 +3,10 @@ import test from 'ava';
 import pg from 'pg';
 import { migrations } from '../../../process/schema.ts';
 import { exitCodes } from '../../../process/start-error.ts';
+import { migrate } from '../../../runtime/store/postgres/migrate.ts';
 import { build, commandLine, dataDirectoryOf, launch, started } from '../../kit/built-server.ts';
 import { databaseUrl, startTestPostgres, type TestPostgres } from '../../kit/postgres.ts';
+import type { ServerProcess } from '../../kit/server-process.ts';
 
 let database: TestPostgres;
 test.before(build);
@@ -36,15 +38,15 @@ test('a server that may not migrate starts once its operator has', async (t) => 
   t.is((await fetch(`${server.url}/healthcheck/readiness`)).status, 200);
 });
 
-test('a database of a newer release is refused by server and command line', async (t) => {
+test('a database from which a newer release dropped something is refused by server and command line', async (t) => {
   const connection = await database.createDatabase();
   const url = databaseUrl(connection);
   t.is((await commandLine(url, 'migrate', 'apply')).code, 0);
   const client = new pg.Client(connection);
   await client.connect();
-  await client.query("INSERT INTO migration (id) VALUES ('domain-9999-to-come')");
+  await client.query("INSERT INTO migration (id) VALUES ('domain-9999-drop-color')");
   await client.end();
-  const newer = /newer release \(it has domain-9999-to-come\): run that release or a later one\./;
+  const newer = /newer release \(it has domain-9999-drop-color\): run that release or a later one\./;
   const server = launch(t, { directory: dataDirectoryOf(t), settings: { DATABASE_URL: url } });
   t.is(await server.exitCode, exitCodes.config);
   t.regex(server.output(), newer);
@@ -54,3 +56,24 @@ test('a database of a newer release is refused by server and command line', asyn
     t.regex(err, newer);
   }
 });
+
+test('a server starts on a database to which a newer release has added, so that an upgrade can be taken back', async (t) => {
+  const connection = await database.createDatabase();
+  const settings = { DATABASE_URL: databaseUrl(connection) };
+  const directory = dataDirectoryOf(t);
+  await stop(await started(t, { directory, settings }));
+  await migrate(connection, [
+    ...migrations,
+    { id: 'domain-9999-color', sql: 'ALTER TABLE item ADD COLUMN IF NOT EXISTS color text' },
+  ]);
+  for (const MIGRATE_AT_START of ['true', 'false']) {
+    const server = await started(t, { directory, settings: { ...settings, MIGRATE_AT_START } });
+    t.is((await fetch(`${server.url}/healthcheck/readiness`)).status, 200);
+    await stop(server);
+  }
+});
+
+async function stop({ child, exitCode }: ServerProcess): Promise<void> {
+  child.kill('SIGTERM');
+  await exitCode;
+}

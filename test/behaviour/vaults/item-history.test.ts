@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { ClientItem } from '../../../actors/collection/item-fields.ts';
 import type { Device } from '../../kit/device.ts';
 import { note, uuidNumber } from '../../kit/items.ts';
-import { startSharedVault, vaults } from '../../kit/vaults.ts';
+import { join, makeVault, startSharedVault, vaults } from '../../kit/vaults.ts';
 
 const inVault = (vault: string, overrides: ClientItem = {}) =>
   note({ shared_vault_uuid: vault, key_system_identifier: 'system', ...overrides });
@@ -150,3 +150,39 @@ test('the history of an item is gone once it is deleted, wherever it was', async
     }
   }
 });
+
+for (const { where, passes } of [
+  { where: 'in the vault that it went to', passes: [] },
+  { where: 'in its second vault', passes: ['another vault'] },
+  { where: 'at home, where it is back', passes: ['home'] },
+  { where: 'in the vault that it came back to', passes: ['home', 'the vault'] },
+] as const) {
+  test(`an item that is deleted ${where}, and is saved again, has no history from before`, async (t) => {
+    const { server, alice, bob, vault, save } = await started(t);
+    const other = await makeVault(alice);
+    await join(alice, other, bob);
+    const places = {
+      home: (more: ClientItem) => note(more),
+      'the vault': (more: ClientItem) => inVault(vault, more),
+      'another vault': (more: ClientItem) => inVault(other, more),
+    };
+    let last: keyof typeof places = 'the vault';
+    for (const place of passes) {
+      await save(alice, places[place], `in ${place}`);
+      last = place;
+    }
+    t.is((await historyOf(t, alice)).length, 3 + passes.length);
+    const there = places[last];
+    await save(alice, (more) => there({ ...more, deleted: true }), undefined);
+    t.is(server.host.database.sizes.get('revision'), 0, 'nothing of it is stored');
+    await save(alice, there, 'again');
+    t.is((await historyOf(t, alice)).length, 1);
+    await save(alice, places.home, 'home again');
+    const history = await historyOf(t, alice);
+    const contents = await Promise.all(history.map((each) => read(alice, each)));
+    t.deepEqual(
+      contents.map(({ body }) => body.revision.content),
+      ['home again', 'again'],
+    );
+  });
+}

@@ -1,6 +1,6 @@
 /**
- * A node of the cluster: containerd, kubelet and kube-proxy in a separate network, with separate folders and control
- * groups, so that several fit on one machine.
+ * A node of the cluster: containerd, kubelet and kube-proxy. They have their own network, folders and control groups, so that
+ * several nodes fit on one machine.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';

@@ -2,7 +2,8 @@
  * Compares the messages at the messenger providers with the clients' published reminders. The checker knows a message
  * by its text, which no two occurrences of a reminder share: `<the reminder's id>/<the occurrence>`.
  * - Every owed message arrives, or its owner is told that this is unknown or that it was refused. A stopped message
- *   does not.
+ *   does not. One that is uncertain may arrive at any time, also after a user has opted out or published it for a later time: no
+ *   server can stop what may have left it. A user who opts out is told so.
  * - Nothing begins before it is due, nor before the commit that says that it is in flight.
  * - Nothing begins twice, unless the provider said that it did not take it.
  * - Everything that its owner sees at the end is true.
@@ -24,6 +25,8 @@ export interface MessageAttempt {
 interface StoredMessage {
   readonly state: string;
   readonly round: number;
+  /** No two occurrences of a reminder have the same. */
+  readonly dueAtMs: number;
 }
 
 export interface MessageCheckerOptions {
@@ -46,6 +49,7 @@ export class MessageChecker implements Checker {
   readonly #rounds = new Map<string, number>();
   /** By occurrence. */
   readonly #dues = new Map<string, number>();
+  readonly #uncertain = new Set<string>();
   readonly #owed = new Set<string>();
   readonly #stopped = new Set<string>();
 
@@ -70,6 +74,16 @@ export class MessageChecker implements Checker {
   /** A client received the answer that it will not be sent any more. */
   stopped(name: string): void {
     this.#stopped.add(name);
+  }
+
+  /** A later occurrence has taken its place. */
+  replaced(name: string): void {
+    if (!this.#uncertain.has(name)) this.stopped(name);
+  }
+
+  /** `isDispatched`: the client was told that at least one of them may have left. */
+  optedOut(names: readonly string[], isDispatched: boolean): void {
+    for (const name of names) if (!isDispatched || !this.#uncertain.has(name)) this.stopped(name);
   }
 
   /** The owner's view of it, once everything is at rest. */
@@ -115,10 +129,17 @@ export class MessageChecker implements Checker {
       if (!slice.startsWith(family)) continue;
       const id = slice.slice(family.length);
       this.#owners.set(id, address);
-      const { state, round } = this.#stored(id) ?? { state: '', round: 0 };
+      const { state, round, dueAtMs } = this.#stored(id) ?? { state: '', round: 0, dueAtMs: 0 };
+      if (state === 'uncertain') this.#becameUncertain(id, dueAtMs);
       if (state !== 'in-flight' || this.#rounds.get(id) === round) continue;
       this.#rounds.set(id, round);
       this.#inFlights.set(id, (this.#inFlights.get(id) ?? 0) + 1);
+    }
+  }
+
+  #becameUncertain(id: string, dueAtMs: number): void {
+    for (const [name, dueMs] of this.#dues) {
+      if (idOf(name) === id && dueMs === dueAtMs) this.#uncertain.add(name);
     }
   }
 

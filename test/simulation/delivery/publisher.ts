@@ -124,7 +124,7 @@ export class Publisher {
     const { messages } = this.#options;
     const { name } = made;
     messages.mayBeStopped(name);
-    if (await this.#put(made)) messages.stopped(name);
+    if (await this.#put(made)) messages.replaced(name);
     else made.isUnsure = true;
   }
 
@@ -162,7 +162,12 @@ export class Publisher {
     for (const { name } of all) messages.mayBeStopped(name);
     const answer = await this.#ask('optOutOfDelivery', {});
     this.#closedUntilMs = time.nowMs + copiesMs;
-    if (isDone(answer)) for (const { name } of all) messages.stopped(name);
+    if (answer === undefined || !('ok' in answer)) return;
+    const { alreadyDispatched } = answer.ok as { alreadyDispatched: boolean };
+    messages.optedOut(
+      all.map(({ name }) => name),
+      alreadyDispatched,
+    );
   }
 
   /** A reminder with no call in flight; often the one that is, or was, due at about this moment. */

@@ -7,7 +7,7 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/read/read-repeated.ts',
-      find: 'const conflictsMax = 3;',
+      find: 'const conflictsMax = 12;',
       replace: 'const conflictsMax = 0;',
     },
   ],

@@ -6,7 +6,7 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/delivery/timer-delivery.ts',
-      find: "}): Run {\n  if (!stands(turn, row)) return 'dropped';\n",
+      find: "}): Run {\n  if (!isCurrent(turn, row)) return 'dropped';\n",
       replace: '}): Run {\n',
     },
   ],

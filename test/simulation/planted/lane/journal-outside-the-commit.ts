@@ -8,8 +8,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'actors/user/sync-lane/carry-out.ts',
-      find: '  const begun = ways.isPlain ? ',
-      replace: '  const begun = ways.isPlain && false ? ',
+      find: '  const begun = sync.isPlain ? ',
+      replace: '  const begun = sync.isPlain && false ? ',
     },
   ],
 };

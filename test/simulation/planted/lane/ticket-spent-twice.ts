@@ -7,8 +7,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'actors/user/sync-lane/memory.ts',
-      find: '    if (spent !== undefined) return spent.by === by;',
-      replace: '    if (spent !== undefined) return true;',
+      find: '    if (claim !== undefined) return claim.by === by;',
+      replace: '    if (claim !== undefined) return true;',
     },
   ],
 };

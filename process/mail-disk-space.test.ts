@@ -1,6 +1,6 @@
 import test from 'ava';
 import { drainPromises, FakeClock } from '../test/kit/clock.ts';
-import { createMailRoom } from './mail-room.ts';
+import { watchMailDiskSpace } from './mail-disk-space.ts';
 
 const mebibyte = 1_024 * 1_024;
 
@@ -8,7 +8,7 @@ test('there is no room for mail with less than 64 MiB free, as last heard', asyn
   const clock = new FakeClock();
   let free = 64 * mebibyte - 1;
   const requests: string[] = [];
-  const room = createMailRoom('/data', clock, async (path) => {
+  const room = watchMailDiskSpace('/data', clock, async (path) => {
     requests.push(path);
     return free;
   });
@@ -30,7 +30,7 @@ test('a disk that does not answer is asked once, and one that cannot be asked re
   const clock = new FakeClock();
   let calls = 0;
   let fail = (_error: Error) => {};
-  const room = createMailRoom('/data', clock, () => {
+  const room = watchMailDiskSpace('/data', clock, () => {
     calls += 1;
     return new Promise((_resolve, reject) => {
       fail = reject;

@@ -3,37 +3,37 @@
  * slow disk. An unreadable disk is no reason to refuse mail.
  */
 import { statfs } from 'node:fs/promises';
-import type { MailRoom } from '../actors/mailer/capacity.ts';
+import type { MailDiskSpace } from '../actors/mailer/capacity.ts';
 import type { Clock } from '../runtime/clock.ts';
 
 /** As much as the queue may hold. */
 const leastFreeBytes = 64 * 1_024 * 1_024;
-const keptMs = 5_000;
+const cacheMs = 5_000;
 
-export function createMailRoom(
+export function watchMailDiskSpace(
   path: string,
   clock: Pick<Clock, 'monotonicMs'>,
   freeBytesAt = freeBytesOf,
-): MailRoom {
+): MailDiskSpace {
   let isLow = false;
-  let askedAtMs = Number.NEGATIVE_INFINITY;
-  let isAsking = false;
+  let checkedAtMs = Number.NEGATIVE_INFINITY;
+  let isChecking = false;
 
-  async function ask(): Promise<void> {
-    isAsking = true;
-    askedAtMs = clock.monotonicMs();
+  async function check(): Promise<void> {
+    isChecking = true;
+    checkedAtMs = clock.monotonicMs();
     try {
       isLow = (await freeBytesAt(path)) < leastFreeBytes;
     } catch {
       isLow = false;
     }
-    isAsking = false;
+    isChecking = false;
   }
 
-  void ask();
+  void check();
   return {
     get isLow() {
-      if (!isAsking && clock.monotonicMs() - askedAtMs >= keptMs) void ask();
+      if (!isChecking && clock.monotonicMs() - checkedAtMs >= cacheMs) void check();
       return isLow;
     },
   };

@@ -1,0 +1,109 @@
+/**
+ * Removes what is left of the history of a deleted item in the other collections that the item came through.
+ *
+ *     deletion   the collection removes its own revisions. If the item has moved before, the same commit tells the owner
+ *     owner      removes those of their own collection, and tells the vaults that the item came through
+ *     vault      removes its own
+ *
+ * - The item may have been saved again and have come back before the tell comes. The time of its saves grows wherever it is, so
+ *   only revisions from before the deletion go.
+ * - A collection that has not finalized the transfer of the item yet still holds a revision, and would write it later. The tell
+ *   waits for that.
+ * - A crash leaves the tell.
+ */
+import { z } from 'zod';
+import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
+import { type ItemRow, isForwardingTombstone, item, transferVersionOf } from '../item.ts';
+import { notFinalized } from '../transfer/location-lookup.ts';
+import { revisionsWritten } from './held.ts';
+import { type SlotKey, usedSlotKeys } from './slots.ts';
+import { revision } from './table.ts';
+
+const deletedItem = z.object({
+  itemUuid: z.string(),
+  /** How many revisions its saves had made. */
+  revisions: z.int(),
+  isDuplicate: z.boolean(),
+  deletedMicros: z.int(),
+});
+type DeletedItem = z.infer<typeof deletedItem>;
+
+export const deletedElsewherePayload = z.object({ items: z.array(deletedItem).readonly() });
+export type DeletedElsewhere = z.infer<typeof deletedElsewherePayload>;
+
+/** Slots that one tell reads, unless a single item has more. */
+const slotsMax = 1_000;
+
+const slotsOf = (collection: string, { itemUuid, revisions, isDuplicate }: DeletedItem): readonly SlotKey[] =>
+  usedSlotKeys(collection, itemUuid, revisions, isDuplicate);
+
+/** Undefined: no other collection has revisions of the item. */
+export function deletedOf(tombstone: ItemRow, replaced: ItemRow): DeletedItem | undefined {
+  const revisions = revisionsWritten(replaced);
+  const isDuplicate = tombstone.duplicate_of !== null;
+  if (transferVersionOf(tombstone) === 0 || (revisions === 0 && !isDuplicate)) return undefined;
+  return {
+    itemUuid: tombstone.uuid,
+    revisions,
+    isDuplicate,
+    deletedMicros: tombstone.updated_at_timestamp,
+  };
+}
+
+/** As many tells as it takes. */
+export function inTells(deleted: readonly DeletedItem[]): readonly DeletedElsewhere[] {
+  const tells: DeletedItem[][] = [];
+  let slots = slotsMax;
+  for (const each of deleted) {
+    const more = slotsOf('', each).length;
+    if (slots + more > slotsMax) {
+      tells.push([]);
+      slots = 0;
+    }
+    tells.at(-1)?.push(each);
+    slots += more;
+  }
+  return tells.map((items) => ({ items }));
+}
+
+const itemKey = ({ self }: Pick<View, 'self'>, { itemUuid }: DeletedItem) => ({
+  collection: self.id,
+  uuid: itemUuid,
+});
+
+interface LeftReads {
+  readonly found: KeysResult<typeof revision>;
+  readonly here: KeysResult<typeof item>;
+}
+
+/** Without ciphertext. */
+export function leftPlan(
+  view: View,
+  { items }: DeletedElsewhere,
+): { readonly found: KeysPlan<typeof revision>; readonly here: KeysPlan<typeof item> } {
+  return {
+    found: keys(
+      revision,
+      items.flatMap((each) => slotsOf(view.self.id, each)),
+      0,
+    ),
+    here: keys(
+      item,
+      items.map((each) => itemKey(view, each)),
+      0,
+    ),
+  };
+}
+
+/** @throws RetryableError while a transfer of one of the items is not finalized here */
+export function removeLeft(turn: Turn, { items }: DeletedElsewhere, { found, here }: LeftReads): void {
+  for (const each of items) {
+    const row = here.get(itemKey(turn, each));
+    const isLeaving = row !== undefined && !isForwardingTombstone(row);
+    if (isLeaving && row.updated_at_timestamp < each.deletedMicros) throw notFinalized();
+    for (const key of slotsOf(turn.self.id, each)) {
+      const made = found.get(key)?.created_at;
+      if (made !== undefined && made * 1_000 <= each.deletedMicros) turn.remove(revision, key);
+    }
+  }
+}
