@@ -53,6 +53,7 @@ const open = (url: string): Promise<NatsTransport> =>
 const echo: TransportHandler = {
   ask: async (call) => call.request,
   askFromElsewhere: async (call) => call.request,
+  epochOf: () => 1,
   wake() {},
   hinted() {},
 };

@@ -16,6 +16,7 @@ import type { Lease } from '../ownership/lease.ts';
 import type { Reader } from '../read/reader.ts';
 import { StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
 import { endSpan, inSpan } from '../tracing.ts';
+import { assertSameClaim } from '../transport/owner-epochs.ts';
 import type { AskCall } from '../transport/transport.ts';
 import { type HostCommand, type HostCommands, isHostCommand } from './host-commands.ts';
 import type { Limits } from './limits.ts';
@@ -84,8 +85,7 @@ export class Dispatcher {
   async askFromElsewhere(call: AskCall): Promise<unknown> {
     const shard = shardOf(call.address, this.#options.shardCount);
     const epoch = this.#options.epochOf(shard);
-    if (epoch !== undefined && call.epoch !== undefined && call.epoch !== epoch)
-      throw new MovedError('this host owns the shard by another claim', { epoch });
+    if (epoch !== undefined) assertSameClaim(epoch, call.epoch);
     const declared = this.#commands.get(call.address.kind)?.get(call.command);
     if (declared === undefined) return this.ask(call);
     const request = declared.command.request.safeParse(call.request);

@@ -168,6 +168,7 @@ export class Host {
     transport.serve({
       ask: (call) => this.ask(call),
       askFromElsewhere: (call) => this.#dispatcher.askFromElsewhere(call),
+      epochOf: (shard) => this.#ownership.epochOf(shard),
       wake: (tell) => this.#tells.offer([tell]),
       hinted: (hint) => this.#ownership.hinted(hint),
     });
