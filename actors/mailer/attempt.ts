@@ -34,9 +34,9 @@ import { rulesOf, waitMsAfter } from './sources.ts';
 import {
   isLarge,
   maySend,
+  runWorker,
   setMail,
   sleepUntil,
-  startAgain,
   startWorker,
   startWorkers,
   stopWorker,
@@ -113,7 +113,7 @@ export function leave(turn: Turn, worker: number, reads: ReadyReads): void {
   const choice = chooseRelay(turn);
   stopWorker(turn, worker);
   if (!isMore) return;
-  if ('relay' in choice) startAgain(turn, worker);
+  if ('relay' in choice) runWorker(turn, worker);
   else sleepUntil(turn, Math.min(choice.waitUntilMs, turn.nowMs + sleepMaxMs));
 }
 

@@ -24,7 +24,7 @@ import { listenerOf } from './outcome.ts';
 import { type Attachment, MailSender, type Message, type Result } from './sender.ts';
 import { MailSettings } from './settings.ts';
 import { unsubscribeLink, withLink } from './unsubscribe-link.ts';
-import { startAgain } from './workers.ts';
+import { runWorker } from './workers.ts';
 
 /** A worker ends after this even if the queue never empties, as jobs have to end. */
 const runMs = 300_000;
@@ -45,7 +45,7 @@ export const deliver = job({
     while (next !== undefined) {
       const isLast = run.nowMs >= untilMs;
       if (next !== 'again') next = await send(run, worker, next, isLast);
-      else if (isLast) return run.finish({ turn: (turn) => startAgain(turn, worker) });
+      else if (isLast) return run.finish({ turn: (turn) => runWorker(turn, worker) });
       else next = await takeNext();
     }
     return run.finish({ reads: readyPlan, turn: (turn, reads) => leave(turn, worker, reads) });
