@@ -1,27 +1,28 @@
 /**
- * Idle sockets by the thousand, each of another user unless `--users` limits them: their cost in memory, CPU,
- * database and NATS, the delay until a device hears of a save, and the effects of a killed node. One NATS server and
- * one PostgreSQL (fsync on) run on this machine. So do the clients, which makes times rough unless the machine has
- * cores to spare.
+ * Idle sockets by the thousand, each of another user unless `--users` limits them. It measures their cost in memory, CPU, database
+ * and NATS, the delay until a device hears of a save, and a killed node. One NATS server and one PostgreSQL (fsync on) run on this
+ * machine. So do the clients, which makes times rough unless the machine has cores to spare.
  *
  * npm run build && node --import=tsx benchmarks/sockets.ts [--sockets 1000,10000,19000] [--users 1000] [--lane]
- * [--nodes 1] [--idle 60] [--pings] [--at-once] [--drain]
+ * [--nodes 1] [--idle 60] [--pings] [--at-once] [--drain] [--kill-gateways 1] [--settle 80]
  *
  * With several nodes, sockets are opened at all but the last one, and that one is killed: the others take over its
  * users. With one node, that one is killed, and all of its sockets are dialled again. `--at-once` measures while the
  * users' actors are in memory still, and does not wait until they have left it. With `--drain` the first node, which
- * has sockets, is asked to stop instead, and its clients dial at the second. A node may have as many sockets as open
- * files (`ulimit -n`).
+ * has sockets, is asked to stop instead, and its clients dial at the others. With `--kill-gateways 1` the first node is
+ * killed and started again instead, and its clients dial there and at the others. A node may have as many sockets as open files
+ * (`ulimit -n`).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type Exposition, parseExposition } from '../load-tests/report/exposition.ts';
 import { Cluster } from '../test/cluster/cluster.ts';
 import { Database } from '../test/cluster/database.ts';
+import type { ClusterNode } from '../test/cluster/node.ts';
 import { startNatsServer } from '../test/kit/nats-server.ts';
 import type { ClientDevice } from './sockets/client-process.ts';
 import { Clients } from './sockets/clients.ts';
-import { kernelBytes } from './sockets/kernel.ts';
+import { droppedHandshakes, kernelBytes } from './sockets/kernel.ts';
 import { type Account, newItem, register, signIn } from './support/api-client.ts';
 import { someAtOnce } from './support/at-once.ts';
 import { printFigures } from './support/figures.ts';
@@ -40,11 +41,14 @@ const { values } = parseArgs({
     idle: { type: 'string', default: '60' },
     'at-once': { type: 'boolean', default: false },
     drain: { type: 'boolean', default: false },
+    settle: { type: 'string', default: '80' },
+    'kill-gateways': { type: 'string', default: '0' },
     pings: { type: 'boolean', default: false },
   },
 });
 const levels = values.sockets.split(',').map(Number);
 const nodeCount = Number(values.nodes);
+const killedGateways = Number(values['kill-gateways']);
 const idleMs = Number(values.idle) * 1_000;
 
 const dist = new URL('../dist', import.meta.url).pathname;
@@ -53,8 +57,8 @@ const password = 'a'.repeat(64);
 const registeredAtOnce = 8;
 const openMs = 600_000;
 const calmMs = 5_000;
-/** V8 collects the garbage of a burst within half a minute, and the first pings come after 52 s of silence. */
-const settledMs = 60_000;
+/** V8 collects the garbage of a burst for more than a minute. Only figures at idle need that. */
+const settledMs = Number(values.settle) * 1_000;
 /** Until all clients send `PING`. */
 const pingingMs = 30_000;
 /** PostgreSQL publishes the counts of a connection a second after it becomes idle. */
@@ -202,43 +206,79 @@ async function noticeFigures([phone, laptop]: readonly [Account, Account]): Prom
   };
 }
 
-/** Kills a node. Resolves once all sockets are open and registered at the node that has taken over. */
-async function killFigures(others: readonly Account[]): Promise<Record<string, number>> {
-  const killed = cluster.nodes.at(-1);
-  const url = gateways[0]?.url ?? '';
-  const syncs = new SteadyLoad({
+/** Saves and syncs of these users at the last of the gateways, which may be the only one. */
+const syncsOf = (accounts: readonly Account[]): SteadyLoad =>
+  new SteadyLoad({
     ratePerSecond: syncsPerSecond,
     request: async (index) => {
-      const account = others[index % others.length] as Account;
-      return (
-        await raw.send(syncBytes(url, account, { items: index % 2 === 0 ? [newItem()] : [], limit: 1 }))
-      ).status;
+      const account = accounts[index % accounts.length] as Account;
+      const items = index % 2 === 0 ? [newItem()] : [];
+      return (await raw.send(syncBytes(gateways.at(-1)?.url ?? '', account, { items, limit: 1 }))).status;
     },
   });
+
+const triedAgain = (failures: Readonly<Record<string, number>>): Record<string, number> =>
+  Object.fromEntries(Object.entries(failures).map(([what, times]) => [`tried again: ${what}`, times]));
+
+/** Kills nodes with sockets and starts them again. Resolves once all sockets are open, there or elsewhere. */
+async function redialFigures(others: readonly Account[]): Promise<Record<string, number>> {
+  const killed = gateways.slice(0, nodeCount === 1 ? 1 : killedGateways);
+  const syncs = syncsOf(others);
+  await pause(calmMs);
+  const droppedBefore = droppedHandshakes();
+  const beganMs = syncs.nowMs;
+  await Promise.all(killed.map((node) => node.kill()));
+  await Promise.all(killed.map((node) => node.start()));
+  const listeningMs = syncs.nowMs;
+  await clients.untilOpen(openMs);
+  const openAgainMs = syncs.nowMs;
+  const dropped = droppedHandshakes() - droppedBefore;
+  const { failures } = await clients.report();
+  await pause(calmMs);
+  await syncs.stop();
+  const usual = summary(syncs.samples, 1_000, beganMs - 100);
+  const during = summary(syncs.samples, listeningMs, openAgainMs);
+  const slow = syncs.samples.filter(
+    ({ startedMs, durationMs }) => startedMs >= listeningMs && startedMs < openAgainMs && durationMs >= 200,
+  );
+  return {
+    'ms until the processes listened again': listeningMs - beganMs,
+    'ms until every socket was open': openAgainMs - listeningMs,
+    'handshakes dropped by the kernel': dropped,
+    ...triedAgain(failures),
+    'syncs before, p99 ms': usual.p99Ms,
+    'syncs meanwhile, p50 ms': during.p50Ms,
+    'syncs meanwhile, p99 ms': during.p99Ms,
+    'syncs meanwhile, the slowest, ms': during.maxMs,
+    'syncs meanwhile of 200 ms or more': slow.length,
+    'of these the last began after, ms': (slow.at(-1)?.startedMs ?? Number.NaN) - listeningMs,
+    'syncs meanwhile': during.requests,
+    'syncs meanwhile, failed': during.failed,
+  };
+}
+
+/** Kills the node without sockets. Resolves once the others have taken over its users. */
+async function killFigures(others: readonly Account[]): Promise<Record<string, number>> {
+  const syncs = syncsOf(others);
   await pause(calmMs);
   const before = await spentSoFar();
   const framesBefore = await framesOfStaying();
   const beganMs = syncs.nowMs;
-  await killed?.kill();
-  if (nodeCount === 1) await killed?.start();
-  const listeningMs = syncs.nowMs - beganMs;
-  if (nodeCount === 1) await clients.untilOpen(openMs);
-  const repairedMs = nodeCount === 1 ? Number.NaN : await untilRepaired();
-  const allMs = syncs.nowMs - beganMs;
+  await cluster.nodes.at(-1)?.kill();
+  const killedMs = syncs.nowMs;
+  const repairedMs = await untilRepaired();
+  const allMs = syncs.nowMs;
   const frames = (await framesOfStaying()) - framesBefore;
   const after = await transactions();
-  const failures = (await clients.report()).failures;
   await pause(calmMs);
   await syncs.stop();
   const usual = summary(syncs.samples, 1_000, beganMs - 100);
-  const during = summary(syncs.samples, beganMs + listeningMs, beganMs + allMs);
+  const during = summary(syncs.samples, killedMs, allMs);
   return {
-    'ms until the process listened again': listeningMs,
-    'ms until every socket was open and registered': allMs - listeningMs,
+    'ms until every socket was registered': allMs - killedMs,
     'of that from the first registration to wait to the last, ms': repairedMs,
     'frames over NATS meanwhile': frames,
     'transactions of the database meanwhile': after - before.transactions,
-    ...Object.fromEntries(Object.entries(failures).map(([what, times]) => [`tried again: ${what}`, times])),
     'syncs before, p99 ms': usual.p99Ms,
     'syncs meanwhile, p99 ms': during.p99Ms,
     'syncs meanwhile, failed': during.failed,
@@ -262,7 +302,7 @@ async function drainFigures(): Promise<Record<string, number>> {
     'from the end of a socket to the next, p50 ms': median(waits),
     'from the end of a socket to the next, p99 ms': waits[Math.floor(waits.length * 0.99)] ?? Number.NaN,
     'from the end of a socket to the next, most ms': waits.at(-1) ?? Number.NaN,
-    ...Object.fromEntries(Object.entries(failures).map(([what, times]) => [`tried again: ${what}`, times])),
+    ...triedAgain(failures),
   };
 }
 
@@ -295,6 +335,14 @@ async function untilRepaired(): Promise<number> {
   }
 }
 
+/** A load balancer spreads the clients of a gateway over all others. */
+function addressesOf(index: number): Pick<ClientDevice, 'url' | 'elsewhere'> {
+  const { url } = gateways[index % gateways.length] as ClusterNode;
+  const others = gateways.filter((gateway) => gateway.url !== url);
+  const other = others[Math.floor(index / gateways.length) % Math.max(1, others.length)];
+  return { url, elsewhere: other?.url ?? url };
+}
+
 async function measure(): Promise<void> {
   const most = Math.max(...levels);
   const url = gateways[0]?.url ?? '';
@@ -314,8 +362,7 @@ async function measure(): Promise<void> {
   const devices = Array.from(
     { length: most },
     (_, index): ClientDevice => ({
-      url: gateways[index % gateways.length]?.url ?? '',
-      elsewhere: gateways[(index + 1) % gateways.length]?.url ?? '',
+      ...addressesOf(index),
       accessToken: accounts[index % users]?.accessToken ?? '',
     }),
   );
@@ -344,10 +391,11 @@ async function measure(): Promise<void> {
     printFigures('a node with sockets is asked to stop', await drainFigures());
     return;
   }
-  printFigures(
-    nodeCount === 1 ? 'the process is killed and started again' : 'a node without sockets is killed',
-    await killFigures(others),
-  );
+  if (nodeCount === 1 || killedGateways > 0) {
+    printFigures('processes with sockets are killed', await redialFigures(others));
+    return;
+  }
+  printFigures('a node without sockets is killed', await killFigures(others));
 }
 
 try {

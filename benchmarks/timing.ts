@@ -1,11 +1,13 @@
 /**
- * Whether the time of an answer reveals anything about an address. The benchmark tries known and unknown ones, with
- * and without second factors, in turn, so that other load on the machine affects all alike.
+ * Whether the time of an answer reveals that an address is known. The benchmark asks for known and unknown addresses in turn, so
+ * that other load on the machine affects all alike.
  *
  * npm run build && node --import=tsx benchmarks/timing.ts [--samples 600]
  *
- * It prints the median and, compared with the first of each group, how often a sample is the slower one of a pair. A
- * value of 0.5 reveals nothing. It also prints the deviation that chance alone makes at that many samples.
+ * The answer itself says whether an address has a second factor, and the server makes one up for about half of the unknown ones. So
+ * each account is compared with an unknown address that is answered in the same way. The benchmark prints the medians and how
+ * often the unknown address is the slower one of a pair. A value of 0.5 reveals nothing. It also prints the deviation that chance
+ * alone makes at that many samples.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -51,11 +53,25 @@ const failing: readonly {
   },
 ];
 
-interface Probe {
-  readonly name: string;
-  readonly path: string;
-  readonly body: (round: number) => object;
+interface Address {
+  readonly email: string;
+  readonly userUuid: string;
 }
+
+interface Probe {
+  readonly path: string;
+  readonly body: (address: Address) => object;
+}
+
+/** Addresses that are answered in the same way. */
+interface Pair {
+  readonly kind: string;
+  readonly known: readonly Address[];
+  readonly unknown: readonly Address[];
+}
+
+const paramsPath = '/v2/login-params';
+const paramsOf = ({ email }: Address) => ({ api: headerSessions, email, code_challenge: challenge() });
 
 // The account must answer every sample, and no limit may.
 const server = await startBuiltServer({
@@ -64,41 +80,49 @@ const server = await startBuiltServer({
   MAX_STRANGER_LOGIN_ATTEMPTS: '100000',
 });
 try {
-  const plain = await Promise.all(Array.from({ length: addressesOfEach }, () => register(server.url)));
-  const guarded = await Promise.all(Array.from({ length: addressesOfEach }, withAuthenticatorApp));
-  const nobody = Array.from({ length: addressesOfEach }, () => ({ email: `${randomUUID()}@load.test` }));
-  const params = (accounts: readonly { readonly email: string }[]) => (round: number) => ({
-    api: headerSessions,
-    email: accounts[round % accounts.length]?.email,
-    code_challenge: challenge(),
-  });
-  const escrow = (uuids: readonly string[]) => (round: number) => ({
-    user_uuid: uuids[round % uuids.length],
-  });
-  await compare('login-params', [
-    { name: 'an account', path: '/v2/login-params', body: params(plain) },
-    { name: 'an account with a second factor', path: '/v2/login-params', body: params(guarded) },
-    { name: 'nobody', path: '/v2/login-params', body: params(nobody) },
-  ]);
-  for (const { title, path, fields } of failing) {
-    const body = (accounts: readonly { readonly email: string }[]) => (round: number) =>
-      fields(accounts[round % accounts.length]?.email ?? '');
-    await compare(title, [
-      { name: 'an account', path, body: body(plain) },
-      { name: 'an account with a second factor', path, body: body(guarded) },
-      { name: 'nobody', path, body: body(nobody) },
-    ]);
-  }
-  await compare('recovery look-up', [
+  const pairs: readonly Pair[] = [
     {
-      name: 'an account',
-      path: '/v1/account-recovery/lookup',
-      body: escrow(plain.map((each) => each.userUuid)),
+      kind: 'password alone',
+      known: await all(() => register(server.url)),
+      unknown: await all(() => unknownAddress(isLetOn)),
     },
-    { name: 'nobody', path: '/v1/account-recovery/lookup', body: escrow(nobody.map(() => randomUUID())) },
-  ]);
+    {
+      kind: 'authenticator app',
+      known: await all(withAuthenticatorApp),
+      unknown: await all(() => unknownAddress(isAskedForCode)),
+    },
+  ];
+  await compare('login-params', pairs, { path: paramsPath, body: paramsOf });
+  for (const { title, path, fields } of failing)
+    await compare(title, pairs, { path, body: ({ email }) => fields(email) });
+  const lookup = {
+    path: '/v1/account-recovery/lookup',
+    body: ({ userUuid }: Address) => ({ user_uuid: userUuid }),
+  };
+  await compare('recovery look-up', pairs.slice(0, 1), lookup);
 } finally {
   await server.stop();
+}
+
+function all<T>(make: () => Promise<T>): Promise<readonly T[]> {
+  return Promise.all(Array.from({ length: addressesOfEach }, make));
+}
+
+/** An address without an account, whose `login-params` has the expected answer. */
+async function unknownAddress(isExpected: (status: number, text: string) => boolean): Promise<Address> {
+  for (;;) {
+    const address = { email: `${randomUUID()}@load.test`, userUuid: randomUUID() };
+    const reply = await send({ path: paramsPath, body: paramsOf }, address);
+    if (isExpected(reply.status, await reply.text())) return address;
+  }
+}
+
+function isLetOn(status: number): boolean {
+  return status === 200;
+}
+
+function isAskedForCode(status: number, text: string): boolean {
+  return status === 401 && text.includes('two-factor authentication code');
 }
 
 function challenge(): string {
@@ -114,37 +138,40 @@ async function withAuthenticatorApp(): Promise<Account> {
   return account;
 }
 
-async function compare(title: string, probes: readonly Probe[]): Promise<void> {
-  const times = probes.map((): number[] => []);
+async function compare(title: string, pairs: readonly Pair[], probe: Probe): Promise<void> {
+  const all = pairs.flatMap(({ known, unknown }) => [known, unknown]);
+  const times = all.map((): number[] => []);
   for (let round = -addressesOfEach; round < samples; round += 1) {
     // Each is the first of a round as often as the others, since the first one takes longer.
-    const turn = (round + addressesOfEach) % probes.length;
-    const inTurn = [...probes.entries()];
-    for (const [index, probe] of [...inTurn.slice(turn), ...inTurn.slice(0, turn)]) {
-      const ms = await timeOf(probe, round + addressesOfEach);
+    const turn = (round + addressesOfEach) % all.length;
+    const inTurn = [...all.entries()];
+    for (const [index, addresses] of [...inTurn.slice(turn), ...inTurn.slice(0, turn)]) {
+      const ms = await timeOf(probe, addresses[(round + addressesOfEach) % addressesOfEach] as Address);
       // The first request for each address fetches what the others find in memory.
       if (round >= 0) times[index]?.push(ms);
     }
   }
   console.log(`\n${title}, ${samples} samples of each`);
-  const [first = []] = times;
-  for (const [index, { name }] of probes.entries()) {
-    const own = times[index] ?? [];
-    const slower =
-      index === 0 ? '' : `  slower than the first in ${shareOfSlower(own, first).toFixed(3)} of pairs`;
-    console.log(`  ${name.padEnd(34)} p50 ${median(own).toFixed(3)} ms${slower}`);
+  for (const [index, { kind }] of pairs.entries()) {
+    const [known = [], unknown = []] = times.slice(2 * index);
+    const medians = `${median(known).toFixed(3)} ms, nobody ${median(unknown).toFixed(3)} ms`;
+    const slower = shareOfSlower(unknown, known).toFixed(3);
+    console.log(`  ${kind.padEnd(18)} p50 of an account ${medians}  nobody slower in ${slower} of pairs`);
   }
   console.log(`  by chance: 0.5 ± ${(2 / Math.sqrt(6 * samples)).toFixed(3)} (two standard deviations)`);
 }
 
-async function timeOf({ path, body }: Probe, round: number): Promise<number> {
-  const text = JSON.stringify(body(round));
-  const startMs = performance.now();
-  const reply = await fetch(`${server.url}${path}`, {
+function send({ path, body }: Probe, address: Address): Promise<Response> {
+  return fetch(`${server.url}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: text,
+    body: JSON.stringify(body(address)),
   });
+}
+
+async function timeOf(probe: Probe, address: Address): Promise<number> {
+  const startMs = performance.now();
+  const reply = await send(probe, address);
   await reply.arrayBuffer();
   return performance.now() - startMs;
 }

@@ -36,7 +36,9 @@ export interface ClientReport {
 // Clients are other machines: they take what CPU is left.
 setPriority(10);
 const deviceId = 'web-12fb6ed5';
-const retryMs = 1_000;
+/** The pauses of existing clients, each between a half and the whole of it. */
+const retryMinMs = 1_000;
+const retryMaxMs = 5_000;
 const answerMs = 30_000;
 const pingMs = 30_000;
 
@@ -52,6 +54,7 @@ const pings = new Set<() => void>();
  */
 async function hold(order: OpenOrder, device: ClientDevice, endedMs?: number): Promise<void> {
   const urls = [device.url, device.elsewhere];
+  let pauses = 0;
   for (let attempt = 0; ; attempt += 1) {
     try {
       await dial(order, { ...device, url: urls[attempt % 2] ?? device.url }, () => {
@@ -65,8 +68,10 @@ async function hold(order: OpenOrder, device: ClientDevice, endedMs?: number): P
       const what = (error as Error).message;
       failures[what] = (failures[what] ?? 0) + 1;
       // The other address answers at once.
-      if (attempt % 2 === 1 || device.url === device.elsewhere)
-        await new Promise((resolve) => setTimeout(resolve, retryMs));
+      if (attempt % 2 === 0 && device.url !== device.elsewhere) continue;
+      const pauseMs = retryMinMs * 2 ** pauses * (0.5 + 0.5 * Math.random());
+      pauses += 1;
+      await new Promise((resolve) => setTimeout(resolve, Math.min(retryMaxMs, pauseMs)));
     }
   }
 }

@@ -22,3 +22,12 @@ function slabBytes(): number {
     return Number.NaN;
   }
 }
+
+/** Handshakes that the kernel dropped because too many connections waited to be accepted. Their clients repeat them after 1 s. */
+export function droppedHandshakes(): number {
+  const lines = readFileSync('/proc/net/netstat', 'utf8').split('\n');
+  const [names = [], counts = []] = lines
+    .filter((line) => line.startsWith('TcpExt:'))
+    .map((line) => line.split(' '));
+  return Number(counts[names.indexOf('ListenOverflows')]);
+}

@@ -1,7 +1,8 @@
 import test from 'ava';
-import { FakeClock } from '../../test/kit/clock.ts';
+import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { startTestHost } from '../../test/kit/host.ts';
 import { ledger } from '../../test/kit/ledger.ts';
+import { RetryableError } from '../errors.ts';
 import { Actor } from './actor.ts';
 
 /** How often the actors of a process are asked what they hold, which each tick does with those that it looks at. */
@@ -38,3 +39,50 @@ test.serial(
     t.true(looks.count() <= 5 * actors, `${looks.count()} looks`);
   },
 );
+
+/** A clock that counts the timers that fired: each wakes the process. */
+class CountingClock extends FakeClock {
+  fired = 0;
+
+  override schedule(delayMs: number, fire: () => void): () => void {
+    return super.schedule(delayMs, () => {
+      this.fired += 1;
+      fire();
+    });
+  }
+}
+
+test('a process whose actors are idle is woken less than once a second', async (t) => {
+  const clock = new CountingClock();
+  const { actors } = await startTestHost({ kinds: [ledger], clock, leaseMs: 1_000_000_000 });
+  await actors.get(ledger, 'a').ask.add(1);
+  await clock.advance(6_000);
+  clock.fired = 0;
+  await clock.advance(60_000);
+  t.true(clock.fired < 60, `${clock.fired} timers`);
+});
+
+test('a call of an actor that was idle for long still ends within a quarter of a second of its deadline', async (t) => {
+  const clock = new FakeClock();
+  let isSilent = false;
+  const { actors } = await startTestHost({
+    kinds: [ledger],
+    clock,
+    leaseMs: 1_000_000_000,
+    schedule: async (_method, apply) => {
+      if (isSilent) await new Promise(() => {});
+      return apply();
+    },
+  });
+  const { ask } = actors.get(ledger, 'a');
+  await ask.add(1);
+  await clock.advance(21_100);
+  isSilent = true;
+  let failure: unknown;
+  ask.add(1, { deadlineMs: 300 }).catch((error) => {
+    failure = error;
+  });
+  await drainPromises();
+  await clock.advance(550);
+  t.true(failure instanceof RetryableError);
+});

@@ -17,8 +17,9 @@ import { Actor } from './actor.ts';
 import type { ActorEnvironment } from './environment.ts';
 import type { Message } from './message.ts';
 
+/** A tick checks the actors in use. While none is, only the ticks of rounds come, because each wakes an idle process. */
 const tickMs = 250;
-/** The time between two checks of all actors, most of which are idle. Every tick checks those in use. */
+/** The time between two checks of all actors, most of which are idle. */
 const roundMs = 5_000;
 /** An idle actor stays too long by this part of its idle time at most. */
 const roundsOfIdleTime = 60;
@@ -46,7 +47,9 @@ export class ActiveActors {
   /** The bytes that each actor held at the last check, and their sum. */
   readonly #held = new Map<Actor, number>();
   #heldBytes = 0;
-  #roundAtMs = Number.NEGATIVE_INFINITY;
+  #nextRoundAtMs = Number.NEGATIVE_INFINITY;
+  #lastTickAtMs = 0;
+  #isResting = false;
   readonly #waitingToActivate: Actor[] = [];
   #activating = 0;
   #cancelTick: () => void = () => {};
@@ -56,15 +59,14 @@ export class ActiveActors {
   }
 
   start(): void {
-    this.#cancelTick = this.#options.clock.schedule(tickMs, () => {
-      this.#tick();
-      this.start();
-    });
+    this.#lastTickAtMs = this.#options.clock.monotonicMs();
+    this.#tickIn(tickMs);
   }
 
   /** Drops every actor. Waiting calls go to the next owner. */
   stop(): void {
     this.#cancelTick();
+    this.#isResting = false;
     this.#waitingToActivate.length = 0;
     for (const actor of [...this.#actors.values()]) {
       actor.leave(moved());
@@ -127,13 +129,13 @@ export class ActiveActors {
     const present = this.#actors.get(key);
     if (present !== undefined) {
       if (this.#options.epochOf(present.shard) !== present.epoch) throw moved();
-      this.#inUse.add(present);
+      this.#addInUse(present);
       use(present);
       return present;
     }
     const actor = this.#newActor(address);
     this.#actors.set(key, actor);
-    this.#inUse.add(actor);
+    this.#addInUse(actor);
     use(actor);
     this.#waitingToActivate.push(actor);
     this.#activateNext();
@@ -201,11 +203,32 @@ export class ActiveActors {
     }
   }
 
+  #addInUse(actor: Actor): void {
+    this.#inUse.add(actor);
+    if (!this.#isResting) return;
+    this.#cancelTick();
+    const restedMs = this.#options.clock.monotonicMs() - this.#lastTickAtMs;
+    this.#tickIn(tickMs - (restedMs % tickMs));
+  }
+
+  #tickIn(delayMs: number): void {
+    this.#isResting = delayMs > tickMs;
+    this.#cancelTick = this.#options.clock.schedule(delayMs, () => {
+      this.#tick();
+      this.#tickIn(this.#inUse.size > 0 ? tickMs : this.#ticksToRound() * tickMs);
+    });
+  }
+
+  #ticksToRound(): number {
+    return Math.max(1, Math.ceil((this.#nextRoundAtMs - this.#lastTickAtMs) / tickMs));
+  }
+
   #tick(): void {
     const nowMs = this.#options.clock.monotonicMs();
     const { idleMs, actorBytesMax } = this.#options.limits;
-    const isRound = nowMs >= this.#roundAtMs + Math.min(roundMs, idleMs / roundsOfIdleTime);
-    if (isRound) this.#roundAtMs = nowMs;
+    const isRound = nowMs >= this.#nextRoundAtMs;
+    if (isRound) this.#nextRoundAtMs = nowMs + Math.min(roundMs, idleMs / roundsOfIdleTime);
+    this.#lastTickAtMs = nowMs;
     for (const actor of isRound ? this.#actors.values() : this.#inUse) {
       this.#count(actor);
       if (!actor.isIdle) actor.expire(nowMs);
@@ -221,12 +244,12 @@ export class ActiveActors {
     this.#held.set(actor, bytes);
   }
 
-  #freeBytes(wantedBytes: number): void {
+  #freeBytes(neededBytes: number): void {
     const idle = [...this.#actors.values()].filter((actor) => actor.isIdle);
     idle.sort((a, b) => a.lastUsedMs - b.lastUsedMs);
     let freedBytes = 0;
     for (const actor of idle) {
-      if (freedBytes >= wantedBytes) return;
+      if (freedBytes >= neededBytes) return;
       freedBytes += actor.heldBytes;
       passivate(actor);
     }

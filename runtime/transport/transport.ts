@@ -47,6 +47,8 @@ export interface TransportHandler {
   ask(call: AskCall): Promise<unknown>;
   /** A call of another process. That may be of another release, so its request is checked first. */
   askFromElsewhere(call: AskCall): Promise<unknown>;
+  /** The epoch under which this host owns a shard. Undefined if it does not own it. */
+  epochOf(shard: number): number | undefined;
   /** A tell waits for an actor of a shard that is routed here. */
   wake(tell: TellRow): void;
   hinted(hint: Hint): void;

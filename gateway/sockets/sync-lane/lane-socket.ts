@@ -211,30 +211,20 @@ export class LaneSocket {
   }
 
   #take(frame: ClientFrame, size: number): void {
-    const { type, sequence } = frame;
-    if (this.#state !== 'ready') {
-      if (type !== 'AUTH') {
-        this.#end('AUTH_REQUIRED');
-        return;
-      }
-      if (this.#state === 'authenticating') {
-        this.#end('ALREADY_AUTHENTICATED');
-        return;
-      }
-    } else if (type === 'AUTH') {
-      this.#end('ALREADY_AUTHENTICATED');
-      return;
-    }
-    if (sequence !== this.#received) {
-      this.#end('OUT_OF_ORDER');
-      return;
-    }
-    if (sequence >= sequenceMax) {
-      this.#end('SEQUENCE_EXHAUSTED');
+    const fault = this.#orderFaultOf(frame);
+    if (fault !== undefined) {
+      this.#end(fault);
       return;
     }
     this.#received += 1;
     this.#handle(frame, size);
+  }
+
+  #orderFaultOf({ type, sequence }: ClientFrame): EndCode | undefined {
+    if (type === 'AUTH' && this.#state !== 'new') return 'ALREADY_AUTHENTICATED';
+    if (type !== 'AUTH' && this.#state !== 'ready') return 'AUTH_REQUIRED';
+    if (sequence !== this.#received) return 'OUT_OF_ORDER';
+    return sequence >= sequenceMax ? 'SEQUENCE_EXHAUSTED' : undefined;
   }
 
   #handle(frame: ClientFrame, size: number): void {
@@ -259,44 +249,36 @@ export class LaneSocket {
   }
 
   async #authenticate(frame: ClientFrame): Promise<void> {
-    const auth = readAuth(frame, ['ticket', 'deviceId', 'resumeSequence']);
-    if (auth === undefined) {
-      this.#end('INVALID_ENVELOPE');
-      return;
-    }
-    const ticket = this.#lane.verify(auth.ticket, auth.deviceId);
-    if (ticket === undefined) {
-      this.#end('AUTH_REJECTED');
-      return;
-    }
-    this.#state = 'authenticating';
-    this.#forgetTimer();
-    const isLetIn = await this.#lane.nextDial();
+    const session = await this.#sessionOf(frame);
     if (this.#isEnded) return;
-    if (!isLetIn) {
-      this.#end('SYNC_DISABLED');
-      return;
-    }
-    this.#deviceId = auth.deviceId;
-    this.#credentials = credentialsOf(ticket);
-    if (!this.#lane.admit(this, ticket.userUuid)) {
-      this.#end('SOCKET_LIMIT');
-      return;
-    }
-    const verdict = await this.#spend(ticket);
-    if (this.#isEnded) return;
-    if (verdict === undefined) {
-      this.#end('SYNC_DISABLED');
-      return;
-    }
-    if (verdict === 'spent' || verdict === 'gone') {
-      this.#end('AUTH_REJECTED');
+    if (typeof session === 'string') {
+      this.#end(session);
       return;
     }
     this.#state = 'ready';
-    this.#unwatch = this.#lane.watch(this.#credentials, () => this.#end('NOT_AUTHORIZED'));
+    this.#unwatch = this.#lane.watch(session, () => this.#end('NOT_AUTHORIZED'));
     this.#lane.metrics.opened();
     this.#answer(frame, { type: 'AUTHENTICATED', payload: authenticated });
+  }
+
+  /** The session that an AUTH proves, or the code that refuses it. */
+  async #sessionOf(frame: ClientFrame): Promise<Credentials | EndCode> {
+    const auth = readAuth(frame, ['ticket', 'deviceId', 'resumeSequence']);
+    if (auth === undefined) return 'INVALID_ENVELOPE';
+    const ticket = this.#lane.verify(auth.ticket, auth.deviceId);
+    if (ticket === undefined) return 'AUTH_REJECTED';
+    this.#state = 'authenticating';
+    this.#forgetTimer();
+    const isLetIn = await this.#lane.nextDial();
+    // Nothing would give back the slot of a socket that has ended meanwhile.
+    if (!isLetIn || this.#isEnded) return 'SYNC_DISABLED';
+    const credentials = credentialsOf(ticket);
+    this.#deviceId = auth.deviceId;
+    this.#credentials = credentials;
+    if (!this.#lane.admit(this, ticket.userUuid)) return 'SOCKET_LIMIT';
+    const verdict = await this.#spend(ticket);
+    if (verdict === undefined) return 'SYNC_DISABLED';
+    return verdict === 'spent' || verdict === 'gone' ? 'AUTH_REJECTED' : credentials;
   }
 
   /** Undefined if the actor could not be asked. */
