@@ -14,8 +14,7 @@
  * - Ciphertext is opaque: nothing here or above looks into `content`.
  */
 import { type RowOf, table } from '../../runtime/table.ts';
-import { frontContentTypes } from './content-type.ts';
-import { itemColumns } from './item-fields.ts';
+import { frontContentTypes, itemColumns } from './item-fields.ts';
 
 export const item = table({
   name: 'item',

@@ -12,9 +12,9 @@
  *   follow. However the transfer ends, the item gets a position that no client has had yet, here or there.
  */
 import { type RangePlan, type RangeResult, range } from '../../runtime/command.ts';
-import { frontContentTypes } from './content-type.ts';
 import type { Head } from './head.ts';
 import { type ItemRow, item, transferVersionOf } from './item.ts';
+import { frontContentTypes } from './item-fields.ts';
 import { type Cursor, encodeToken, type Start, tokenAt } from './token.ts';
 
 export interface PageLimits {

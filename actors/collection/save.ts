@@ -27,8 +27,7 @@ import { type ItemRow, isForwardingTombstone, isWhole, transferVersionOf } from 
 import { type ClientItem, fingerprintOf } from './item-fields.ts';
 import { parseMicros } from './micros.ts';
 import { savedRow } from './saved-row.ts';
-import { knowsVaults } from './snjs-version.ts';
-import { type VaultOperation, type VaultSave, vaultDefect } from './vault-rules.ts';
+import { knowsVaults, type VaultOperation, type VaultSave, vaultDefect } from './vault-rules.ts';
 
 /** The user who saves, the collection, and the rules that apply. */
 export interface Saver {

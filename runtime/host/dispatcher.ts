@@ -3,10 +3,9 @@
  * answers calls to the host itself. Before each call, the host's lease and ownership decide whether it may run here at all.
  */
 import type { ActiveActors } from '../actor/active-actors.ts';
-import type { Outcome } from '../actor/message.ts';
+import { type Outcome, type TurnStep, turnMessage } from '../actor/message.ts';
 import { answerPlans, readFailure, sharedResults } from '../actor/reads.ts';
 import { StateView } from '../actor/turn.ts';
-import { type TurnStep, turnMessage } from '../actor/turn-message.ts';
 import { shardOf } from '../address.ts';
 import type { Clock } from '../clock.ts';
 import type { AnyCommand, Plans, SharedCommand } from '../command.ts';
