@@ -1,6 +1,6 @@
 /**
- * Activations after a take-over: many actors, each with two slices, are activated and loaded 64 at a time, directly
- * from the store of a separate PostgreSQL.
+ * Activations after a take-over. Many actors, each with two slices, are activated and loaded 64 at a time, directly from the store
+ * of a separate PostgreSQL.
  *
  * node --import=tsx benchmarks/activations.ts [--actors 5000] [--rounds 3]
  */

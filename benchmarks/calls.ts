@@ -1,6 +1,6 @@
 /**
- * Calls between two processes over the NATS transport, compared with raw NATS request and reply between the same two,
- * and with a call within one process. All have the same payload and are in one run.
+ * Calls between two processes over the NATS transport. They are compared with raw NATS request and reply between the same two, and
+ * with a call within one process. All have the same payload and are in one run.
  *
  * node --import=tsx benchmarks/calls.ts [--seconds 3] [--callers 64] [--bytes 256] [--runs 3]
  *
@@ -53,6 +53,7 @@ const open = (url: string): Promise<NatsTransport> =>
 const echo: TransportHandler = {
   ask: async (call) => call.request,
   askFromElsewhere: async (call) => call.request,
+  epochOf: () => 1,
   wake() {},
   hinted() {},
 };

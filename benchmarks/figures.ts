@@ -5,7 +5,7 @@
  *
  * Each figure is the median of the runs; ratios are of one run. The load generator shares the machine with the
  * server, so rates are a lower bound and CPU time per request is the better measure. `--part 0.05` runs the figures
- * of calendars and the assistant at a twentieth of their size.
+ * of calendars, the assistant and joining at a twentieth of their size.
  */
 import { parseArgs } from 'node:util';
 import { assistant } from './scenarios/assistant.ts';
@@ -14,6 +14,7 @@ import { calendar } from './scenarios/calendar.ts';
 import { factors } from './scenarios/factors.ts';
 import { files } from './scenarios/files.ts';
 import { idleSync } from './scenarios/idle-sync.ts';
+import { joining } from './scenarios/joining.ts';
 import { memory } from './scenarios/memory.ts';
 import { push } from './scenarios/push.ts';
 import { reconnects } from './scenarios/reconnects.ts';
@@ -39,6 +40,7 @@ const scenarios = {
   'vault-of-50': vaultSaves(50),
   'vault-of-500': vaultSaves(500),
   'vault-syncs': vaultSyncs,
+  joining,
   push,
   reconnects,
   calendar,

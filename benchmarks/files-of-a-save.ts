@@ -1,6 +1,6 @@
 /**
- * Counts the source files that one save passes: those with a function that runs between `POST /v1/items` with one item and its
- * reply, in the built server, as V8 counts them. Timers of the server may run meanwhile, so only files of every round count.
+ * Counts the source files that one save passes, in the built server, as V8 counts them. A file counts if a function of it runs
+ * between `POST /v1/items` with one item and the reply. Timers of the server may run meanwhile, so only files of every round count.
  *
  * npm run build && node --import=tsx benchmarks/files-of-a-save.ts [--rounds 8] [--build <revision>] [--list]
  */

@@ -7,8 +7,8 @@
  *     --method POST         --header 'Name: value' (repeatable)      --body '{"a":1}'
  *     --pid 1234            also prints the CPU time per request of that process (Linux)
  *
- * On a machine with few cores the generator is the bottleneck long before a fast server is: compare servers by
- * CPU time per request, not by rate.
+ * On a machine with few cores the generator is the bottleneck long before a fast server is. So compare servers by CPU time per
+ * request, not by rate.
  */
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';

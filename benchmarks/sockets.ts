@@ -1,8 +1,7 @@
 /**
- * Idle sockets by the thousand, each of another user unless `--users` limits them: their cost in memory, CPU,
- * database and NATS, the delay until a device hears of a save, and the effects of a killed node. One NATS server and
- * one PostgreSQL (fsync on) run on this machine. So do the clients, which makes times rough unless the machine has
- * cores to spare.
+ * Idle sockets by the thousand, each of another user unless `--users` limits them. It measures their cost in memory, CPU, database
+ * and NATS, the delay until a device hears of a save, and a killed node. One NATS server and one PostgreSQL (fsync on) run on this
+ * machine. So do the clients, which makes times rough unless the machine has cores to spare.
  *
  * npm run build && node --import=tsx benchmarks/sockets.ts [--sockets 1000,10000,19000] [--users 1000] [--lane]
  * [--nodes 1] [--idle 60] [--pings] [--at-once] [--drain] [--kill-gateways 1] [--settle 80]

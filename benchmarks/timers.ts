@@ -1,5 +1,5 @@
 /**
- * Ten thousand timers due at once, at the runtime on its own database (fsync on): how long until all have fired, and
+ * Ten thousand timers due at once, at the runtime on its own database (fsync on). It measures the time until all have fired, and
  * how requests slow down meanwhile.
  *
  * node --import=tsx benchmarks/timers.ts [--timers 10000] [--actors 1000] [--callers 8]

@@ -1,7 +1,7 @@
 /**
- * The cost of one save in a vault with many members, who have many sockets each. It measures the longest slice of the
- * server's event loop, the time until the first and the last socket hear of it, and the bytes sent. The server is in
- * this thread over the model store, the sockets are in a separate process.
+ * The cost of one save in a vault with many members, who have many sockets each. It measures the longest slice of the server's
+ * event loop, the time until the first and the last socket hear, and the bytes sent. The server is in this thread over the model
+ * store, the sockets are in a separate process.
  *
  * node --import=tsx benchmarks/vault-crowd.ts [--members 100] [--sockets 100] [--saves 5]
  */

@@ -1,8 +1,8 @@
 /**
  * The end of a gateway: accepting → closed to new connections → quiet → closed.
  *
- * - While it accepts, replies leave their connections open. A client whose connection ends opens another one at once,
- *   and the end of the listening socket resets every connection that the process has not accepted.
+ * - While it accepts, replies leave their connections open. A client whose connection ends opens another one at once. The end of
+ *   the listening socket resets every connection that the process has not accepted.
  * - From then on each reply ends its connection, so a client that goes on asking asks elsewhere.
  * - A connection on which nothing comes is closed without a reply. A request that is on its way at that moment is
  *   lost, and its client cannot know whether it took effect. HTTP/1.1 has no word for "no more requests" (RFC 9112,

@@ -240,7 +240,7 @@ const limits = section('Access and limits', {
     }),
     /**
      * The library pings sixteen seconds before the end. Clients send `PING` every half a minute, and every minute from a tab in the
-     * background, so only what is silent for longer is worth a ping.
+     * background. So only a socket that is silent for longer needs a ping.
      */
     idleSeconds: fixed(120),
   },
@@ -297,7 +297,7 @@ const links = sameOnAllNodes(
 );
 
 /** A path without any route of clients, whatever the operator chooses. */
-const takenPaths = /^\/(v1|v2|auth|files|sockets|subscription|health|healthcheck|robots\.txt)(\/|$)/;
+const reservedPaths = /^\/(v1|v2|auth|files|sockets|subscription|health|healthcheck|robots\.txt)(\/|$)/;
 /** The paths below it are four segments longer, and the router takes 16. */
 const davPath = /^(\/(?!\.{1,2}(\/|$))[\w.~-]+){1,12}$/;
 
@@ -333,7 +333,7 @@ function originsOf(text: string): readonly string[] {
 }
 
 function davPathOf(text: string): string {
-  if (!davPath.test(text) || takenPaths.test(text)) throw new WrongValue('is no path that is free');
+  if (!davPath.test(text) || reservedPaths.test(text)) throw new WrongValue('is no path that is free');
   return text;
 }
 

@@ -41,7 +41,7 @@ test('a database of a newer release is refused, with MIGRATE_AT_START or without
   await applyMigrations(connection);
   const client = new pg.Client(connection);
   await client.connect();
-  await client.query("INSERT INTO migration (id) VALUES ('domain-9999-to-come')");
+  await client.query("INSERT INTO migration (id) VALUES ('domain-9999-drop-to-come')");
   await client.end();
   for (const refused of [
     ensureSchema(connection, manual),
@@ -51,6 +51,6 @@ test('a database of a newer release is refused, with MIGRATE_AT_START or without
   ]) {
     const error = await t.throwsAsync(refused, { instanceOf: StartError });
     t.is(error.exitCode, exitCodes.config);
-    t.regex(error.message, /newer release \(it has domain-9999-to-come\)/);
+    t.regex(error.message, /newer release \(it has domain-9999-drop-to-come\)/);
   }
 });

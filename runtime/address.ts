@@ -9,8 +9,8 @@ export interface Address {
 const buckets = 65_536;
 
 /**
- * The shard of an address: the first two bytes of SHA-256 over kind, 0x00 and id, scaled to the shard count. Doubling the count
- * splits every shard in two and moves nothing else.
+ * The shard of an address: the first two bytes of SHA-256 over kind, 0x00 and id, scaled to the shard count. If the count is
+ * doubled, every shard splits in two, and nothing else moves.
  */
 export function shardOf(address: Address, shardCount: number): number {
   const digest = hash('sha256', `${address.kind}\u0000${address.id}`, 'hex');

@@ -7,8 +7,9 @@
  * - A released migration never changes, as databases have it. A later migration corrects it.
  * - A migration says IF EXISTS or IF NOT EXISTS, because a crash between a statement and its record runs it again.
  * - A migration only adds. Servers of the last release run on while and after it is applied. So a new column allows NULL or has a
- *   default, and a column goes a release after the last server that used it. The id of a migration that takes something away names it
- *   so (`domain-0050-drop-item-color`): releases that do not know it refuse the database, while they run on one that only gained.
+ *   default, and a column goes a release after the last server that used it. The id of a migration that removes something says so
+ *   (`domain-0050-drop-item-color`). A release that does not know it refuses the database. It runs on a database whose unknown
+ *   migrations only added.
  * - No key begins with a time or a sequence, so that writes spread over the ranges of a cluster.
  *
  * Tables are declared apart from this (`table.ts`). The tests in `test/store/migrations` compare the two, hold on to what is released,

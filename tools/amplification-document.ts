@@ -6,7 +6,7 @@ import { worstRequests } from '../test/amplification/worst-requests.ts';
 
 const kibibyte = 1_024;
 /** Shorter slices are not worth a row. */
-const shownMs = 10;
+const printedMs = 10;
 
 export function amplificationDocument(): string {
   const rows = worstRequests.map(
@@ -15,7 +15,7 @@ export function amplificationDocument(): string {
   );
   const { runs, machine, slices } = measuredSlices();
   const sliceRows = slices
-    .filter(({ ms }) => ms >= shownMs)
+    .filter(({ ms }) => ms >= printedMs)
     .map(({ route, worst, ms }) => `| \`${route}\` | ${worst} | ${Math.round(ms)} ms |`);
   return `# Amplification
 
@@ -39,7 +39,7 @@ ${rows.join('\n')}
 \`node --import=tsx benchmarks/event-loop.ts --write\` measures the longest slice of work of each request above, and of some that
 take too long to prepare for a test. A streamed answer lets the loop turn after each mebibyte, and a long body is parsed in
 slices; an answer that is one JSON document is serialised in one go. The bound is 50 ms on an idle machine. The table has
-the shortest of ${runs} runs, of the requests that take ${shownMs} ms or more; ${machine}.
+the shortest of ${runs} runs, of the requests that take ${printedMs} ms or more; ${machine}.
 
 A frame of the sync lane is read in one piece, as it has at most 512 KiB, 40,000 commas and brackets outside strings, and 1,024
 members of one object; before a socket has said whose it is, 4 KiB. On a busy machine the shortest of 60 runs took 4 ms for eight

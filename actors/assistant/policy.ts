@@ -109,10 +109,10 @@ export function assistantWarnings(settings: AssistantSettings, secrets: Assistan
   const providers = configuredProviders(settings, secrets);
   const { defaultProvider } = settings;
   if (providers.size === 0) return [];
-  const isElsewhere =
+  const isDefaultUnavailable =
     defaultProvider !== undefined && !providers.has(providerNamed(defaultProvider) ?? 'ollama');
   return [
-    ...(isElsewhere
+    ...(isDefaultUnavailable
       ? ['ASSISTANT_DEFAULT_PROVIDER is not set up: it has no key or address. Another one answers.']
       : []),
     ...(assistantPolicy(settings, secrets).default === undefined

@@ -1,10 +1,12 @@
 /**
- * The head of a collection: how far it has come. Held by the collection's actor, so "anything new since this
+ * The head of a collection: how far it has come, and whether it has outgrown its quota. Held by the collection's actor, so "anything new since this
  * token?" compares two numbers in memory.
  */
 import { z } from 'zod';
 import { slice } from '../../runtime/slice.ts';
+import { type Refused, refuse } from '../reply.ts';
 import { type ItemRow, isForwardingTombstone } from './item.ts';
+import type { ItemSettings } from './settings.ts';
 
 export interface Head {
   /** The last position given; 0 before the first save. */
@@ -79,3 +81,26 @@ export function stamp(
     ),
   };
 }
+
+// --- the quota (docs/protocol/sync.md, "Quotas") -------------------------------------------------------------
+
+export const quotaExceeded: Refused = refuse.tooLarge(
+  'This account holds as much as this server allows. Please delete something, or ask its operator for more room.',
+);
+
+/** A save that does not make the account larger is always accepted, even beyond the limits. */
+export function outgrows(before: Head, after: Head, quota: ItemSettings['quota']): boolean {
+  return (
+    isBeyond(before.items, after.items, quota.items) ||
+    isBeyond(before.sizeBytes, after.sizeBytes, quota.bytes)
+  );
+}
+
+const isBeyond = (before: number, after: number, limit: number): boolean =>
+  limit > 0 && after > limit && after > before;
+
+/** Nothing more fits. */
+export const isFull = (
+  { items, sizeBytes }: Head,
+  { items: itemsMax, bytes: bytesMax }: ItemSettings['quota'],
+) => (itemsMax > 0 && items >= itemsMax) || (bytesMax > 0 && sizeBytes >= bytesMax);

@@ -1,11 +1,11 @@
 /**
- * One item as a client sent it (docs/protocol/sync.md, "An item as sent"), unchecked. A field of a wrong type is a
+ * Items as a client sent them (docs/protocol/sync.md, "An item as sent"), unchecked, and the batches in which they are saved. A field of a wrong type is a
  * conflict of that item alone, never an error of the request. So the checks are made here and not by a schema.
  */
 import { isStorableText } from '../storable-text.ts';
-import { isKnownContentType } from './content-type.ts';
-import type { ClientItem } from './item-fields.ts';
+import { type ClientItem, isKnownContentType } from './item-fields.ts';
 import { parseMicros } from './micros.ts';
+import type { ItemSettings } from './settings.ts';
 
 /** The fields the row is made of, once `defectOf` has found nothing wrong with them. An absent one is null. */
 export interface Fields {
@@ -70,7 +70,7 @@ export function fieldsOf(sent: ClientItem): Fields {
 }
 
 /** Bytes of ciphertext and keys this item brings, closely estimated. */
-export function sentBytes(sent: ClientItem): number {
+function sentBytes(sent: ClientItem): number {
   return lengthOf(sent.content) + lengthOf(sent.enc_item_key);
 }
 
@@ -100,4 +100,40 @@ function isContent(value: unknown, limitBytes: number): boolean {
 function microsOf(timestamp: unknown, iso: unknown): number | null {
   if (typeof timestamp === 'number' && Number.isSafeInteger(timestamp) && timestamp !== 0) return timestamp;
   return parseMicros(iso) ?? null;
+}
+
+// --- batches -------------------------------------------------------------------------------------------------
+
+type TurnLimits = ItemSettings['turnLimits'];
+
+export function fitsOneTurn(items: readonly ClientItem[], limits: TurnLimits): boolean {
+  if (items.length > limits.items) return false;
+  return items.length <= 1 || sum(items) <= limits.bytes;
+}
+
+/** The items in order, cut into what one turn saves. A batch is over the byte limit only by being one item. */
+export function batchesOf(
+  items: readonly ClientItem[],
+  limits: TurnLimits,
+): readonly (readonly ClientItem[])[] {
+  const batches: ClientItem[][] = [];
+  let batch: ClientItem[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    const size = sentBytes(item);
+    const full = batch.length >= limits.items || bytes + size > limits.bytes;
+    if (full && batch.length > 0) {
+      batches.push(batch);
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(item);
+    bytes += size;
+  }
+  if (batch.length > 0) batches.push(batch);
+  return batches;
+}
+
+function sum(items: readonly ClientItem[]): number {
+  return items.reduce((bytes, item) => bytes + sentBytes(item), 0);
 }

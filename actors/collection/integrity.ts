@@ -5,10 +5,9 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import { itemsKeyContentType } from './content-type.ts';
 import { isUuid } from './incoming.ts';
 import type { ItemRow } from './item.ts';
-import type { ClientItem } from './item-fields.ts';
+import { type ClientItem, itemsKeyContentType } from './item-fields.ts';
 
 export interface Mismatch {
   readonly uuid: string;

@@ -4,17 +4,17 @@
  *
  * - Retrieval shows the collection as it was before the call's own saves. A version that was due and is saved over
  *   in the same call is still given: the client keeps both texts.
- * - A token never passes a row that was not given: it is the head the range was read up to, or, where the page was
- *   cut, the last row that fitted. Rows the call itself saved need not come back, so a complete page's token is
- *   the head after them.
+ * - A token never passes a row that the client has not received. It is the head that the range was read up to or, if the page was
+ *   cut, the last row that fitted. Rows the call itself saved need not come back, so a complete page's token is the head after
+ *   them.
  * - A cut page's sync token is its cursor: a client that loses its cursor goes on at the right place.
  * - Items that may be leaving are passed over. Their target may have given clients a newer state, which this one must not
  *   follow. However the transfer ends, the item gets a position that no client has had yet, here or there.
  */
 import { type RangePlan, type RangeResult, range } from '../../runtime/command.ts';
-import { frontContentTypes } from './content-type.ts';
 import type { Head } from './head.ts';
 import { type ItemRow, item, transferVersionOf } from './item.ts';
+import { frontContentTypes } from './item-fields.ts';
 import { type Cursor, encodeToken, type Start, tokenAt } from './token.ts';
 
 export interface PageLimits {

@@ -52,8 +52,8 @@ export interface SavedItems {
   /** The last write of each uuid. */
   readonly writes: ReadonlyMap<string, ItemWrite>;
   /**
-   * The stored ciphertext that was read: given as the other side of a conflict, kept by an item that brings none, or written into
-   * the history.
+   * Bytes of the stored ciphertext that was read. It is returned as the other side of a conflict, stays with an item that brings
+   * none, or goes into the history.
    */
   readonly storedBytes: number;
   /** Unchanged when nothing is written. */
@@ -95,7 +95,7 @@ export function saveItems({
     const existing = before?.row ?? (uuid === '' ? undefined : stored.row(key));
     const atSource = before === undefined ? stored.incoming?.(key) : undefined;
     const base = atSource ?? existing;
-    const incoming = atSource === undefined ? undefined : { over: existing };
+    const incoming = atSource === undefined ? undefined : { replacing: existing };
     const result = save({ saver, head, sent, stored: base, nowMicros, incoming });
     if (result.outcome === 'notHere') {
       notHere.push(sent);

@@ -27,8 +27,7 @@ import { type ItemRow, isForwardingTombstone, isWhole, transferVersionOf } from 
 import { type ClientItem, fingerprintOf } from './item-fields.ts';
 import { parseMicros } from './micros.ts';
 import { savedRow } from './saved-row.ts';
-import { knowsVaults } from './snjs-version.ts';
-import { type VaultOperation, type VaultSave, vaultDefect } from './vault-rules.ts';
+import { knowsVaults, type VaultOperation, type VaultSave, vaultDefect } from './vault-rules.ts';
 
 /** The user who saves, the collection, and the rules that apply. */
 export interface Saver {
@@ -75,8 +74,8 @@ export function targetOf(
 }
 
 /**
- * `stored` is the row that holds the item's uuid on this server, in whichever collection. For an item that a transfer brings
- * here it is the row at the source, and `incoming` has the forwarding tombstone here, if there is one.
+ * `stored` is the row that holds the item's uuid on this server, in whichever collection. If a transfer brings the item here, it is
+ * the row at the source. `incoming` then has the forwarding tombstone here, if there is one.
  */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the order of the checks is what clients rely on.
 export function save({
@@ -92,49 +91,50 @@ export function save({
   readonly sent: ClientItem;
   readonly stored: ItemRow | undefined;
   readonly nowMicros: number;
-  readonly incoming?: { readonly over: ItemRow | undefined } | undefined;
+  readonly incoming?: { readonly replacing: ItemRow | undefined } | undefined;
 }): SaveOutcome {
   if (!isUuid(sent.uuid)) return conflict(refusal('uuid_conflict', sent, saver.userUuid));
   const isHere =
     incoming !== undefined || (stored?.collection === saver.collection && !isForwardingTombstone(stored));
-  const mine = isHere ? stored : undefined;
+  const rowHere = isHere ? stored : undefined;
   const target = targetOf(saver, sent);
-  const refused = access(saver, sent, mine);
+  const refused = access(saver, sent, rowHere);
   if (refused !== undefined) return conflict(refused);
-  if (mine === undefined && (stored !== undefined || target !== saver.collection)) return notHere;
+  if (rowHere === undefined && (stored !== undefined || target !== saver.collection)) return notHere;
   const fingerprint = fingerprintOf(saver.sessionUuid, sent);
   // Even if it names another collection: it was saved there, and came from there without a save.
-  if (mine?.fingerprint.equals(fingerprint) && incoming === undefined) {
-    return saver.legacy && !isWhole(mine) ? later : { outcome: 'repeat', row: mine };
+  if (rowHere?.fingerprint.equals(fingerprint) && incoming === undefined) {
+    return saver.legacy && !isWhole(rowHere) ? later : { outcome: 'repeat', row: rowHere };
   }
-  if (mine !== undefined && !isBasedOn(mine, sent, saver.legacy)) {
-    return conflict(syncConflict(mine, sent.uuid));
+  if (rowHere !== undefined && !isBasedOn(rowHere, sent, saver.legacy)) {
+    return conflict(syncConflict(rowHere, sent.uuid));
   }
   const defect = defectOf(sent, saver.contentLimitBytes);
   if (defect !== undefined) return conflict(refusal(defect, sent, saver.userUuid));
   const fields = fieldsOf(sent);
-  const wrong = saver.vault && vaultDefect(vaultSaveOf(saver.vault, sent, mine, target === saver.collection));
+  const wrong =
+    saver.vault && vaultDefect(vaultSaveOf(saver.vault, sent, rowHere, target === saver.collection));
   if (wrong !== undefined)
-    return conflict(refusal(wrong as 'shared_vault_invalid_state', sent, saver.userUuid, mine));
-  const isOfVault = fields.keySystemIdentifier !== null || (mine?.shared_vault_uuid ?? null) !== null;
+    return conflict(refusal(wrong as 'shared_vault_invalid_state', sent, saver.userUuid, rowHere));
+  const isOfVault = fields.keySystemIdentifier !== null || (rowHere?.shared_vault_uuid ?? null) !== null;
   if (isOfVault && !knowsVaults(saver.snjsVersion)) {
-    return conflict(refusal('shared_vault_snjs_version_error', sent, saver.userUuid, mine));
+    return conflict(refusal('shared_vault_snjs_version_error', sent, saver.userUuid, rowHere));
   }
-  if (mine !== undefined && target !== saver.collection) {
-    return isWhole(mine) ? { outcome: 'moves', row: mine, to: target } : later;
+  if (rowHere !== undefined && target !== saver.collection) {
+    return isWhole(rowHere) ? { outcome: 'moves', row: rowHere, to: target } : later;
   }
-  if (mine !== undefined && !isWhole(mine) && !fields.content && fields.deleted !== true) return later;
+  if (rowHere !== undefined && !isWhole(rowHere) && !fields.content && fields.deleted !== true) return later;
   const uuid = sent.uuid.toLowerCase();
-  const row = savedRow({ saver, head, uuid, fields, fingerprint, mine, nowMicros });
-  return { outcome: 'saved', row: incoming === undefined ? row : transferred(row, incoming.over) };
+  const row = savedRow({ saver, head, uuid, fields, fingerprint, rowHere, nowMicros });
+  return { outcome: 'saved', row: incoming === undefined ? row : transferred(row, incoming.replacing) };
 }
 
 /** The row in the new owning collection has the next transfer version and replaces a forwarding tombstone there. */
-function transferred(row: ItemRow, over: ItemRow | undefined): ItemRow {
+function transferred(row: ItemRow, replaced: ItemRow | undefined): ItemRow {
   return {
     ...row,
-    created_position: over?.created_position ?? row.position,
-    born: over?.born ?? null,
+    created_position: replaced?.created_position ?? row.position,
+    born: replaced?.born ?? null,
     hop: transferVersionOf(row) + 1,
   };
 }
@@ -142,22 +142,22 @@ function transferred(row: ItemRow, over: ItemRow | undefined): ItemRow {
 function vaultSaveOf(
   vault: VaultRight,
   sent: ClientItem,
-  mine: ItemRow | undefined,
+  rowHere: ItemRow | undefined,
   stays: boolean,
 ): VaultSave {
   return {
-    operation: operationOf(sent, mine, stays),
+    operation: operationOf(sent, rowHere, stays),
     permission: vault.permission ?? 'read',
-    isOwner: mine === undefined || vault.owns(mine.owner_uuid),
-    contentTypes: [sent.content_type, mine?.content_type],
-    isDeleted: sent.deleted === true || mine?.deleted === true,
+    isOwner: rowHere === undefined || vault.owns(rowHere.owner_uuid),
+    contentTypes: [sent.content_type, rowHere?.content_type],
+    isDeleted: sent.deleted === true || rowHere?.deleted === true,
   };
 }
 
-function operationOf(sent: ClientItem, mine: ItemRow | undefined, stays: boolean): VaultOperation {
-  if (mine === undefined) return 'create';
-  if (mine.shared_vault_uuid === null) return 'add';
-  if (stays && mine.shared_vault_uuid === targetOf({ userUuid: '' }, sent)) return 'save';
+function operationOf(sent: ClientItem, rowHere: ItemRow | undefined, stays: boolean): VaultOperation {
+  if (rowHere === undefined) return 'create';
+  if (rowHere.shared_vault_uuid === null) return 'add';
+  if (stays && rowHere.shared_vault_uuid === targetOf({ userUuid: '' }, sent)) return 'save';
   return isAbsent(sent.shared_vault_uuid) ? 'remove' : 'move';
 }
 
@@ -170,9 +170,9 @@ function conflict(of: Conflict): SaveOutcome {
 }
 
 /** Checks 3 and 4. */
-function access(saver: Saver, sent: ClientItem, mine: ItemRow | undefined): Conflict | undefined {
+function access(saver: Saver, sent: ClientItem, rowHere: ItemRow | undefined): Conflict | undefined {
   const isMember = mayNameIn(saver, sent);
-  const visible = isMember ? mine : undefined;
+  const visible = isMember ? rowHere : undefined;
   if (saver.readOnly) return refusal('readonly_error', sent, saver.userUuid, visible);
   if (!isAbsent(sent.shared_vault_uuid) && !sent.key_system_identifier) {
     return refusal('shared_vault_invalid_state', sent, saver.userUuid, visible);

@@ -22,29 +22,37 @@ export interface AcceptedSave {
   readonly fields: Fields;
   readonly fingerprint: Buffer;
   /** The stored row of this collection, absent on insert. */
-  readonly mine: ItemRow | undefined;
+  readonly rowHere: ItemRow | undefined;
   readonly nowMicros: number;
 }
 
-export function savedRow({ saver, head, uuid, fields, fingerprint, mine, nowMicros }: AcceptedSave): ItemRow {
-  const { position, updated_at_timestamp } = stamp(head, mine, nowMicros);
-  const deleted = fields.deleted ?? mine?.deleted ?? false;
-  const contentType = fields.contentType || (mine?.content_type ?? fields.contentType);
+export function savedRow({
+  saver,
+  head,
+  uuid,
+  fields,
+  fingerprint,
+  rowHere,
+  nowMicros,
+}: AcceptedSave): ItemRow {
+  const { position, updated_at_timestamp } = stamp(head, rowHere, nowMicros);
+  const deleted = fields.deleted ?? rowHere?.deleted ?? false;
+  const contentType = fields.contentType || (rowHere?.content_type ?? fields.contentType);
   return {
-    ...identityOf({ collection: saver.collection, uuid }, position, mine),
-    owner_uuid: saver.vault === undefined ? saver.userUuid : (mine?.owner_uuid ?? saver.userUuid),
+    ...identityOf({ collection: saver.collection, uuid }, position, rowHere),
+    owner_uuid: saver.vault === undefined ? saver.userUuid : (rowHere?.owner_uuid ?? saver.userUuid),
     content_type: contentType,
-    ...(deleted ? blank : ciphertext(fields, mine)),
-    duplicate_of: fields.duplicateOf ?? mine?.duplicate_of ?? null,
+    ...(deleted ? blank : ciphertext(fields, rowHere)),
+    duplicate_of: fields.duplicateOf ?? rowHere?.duplicate_of ?? null,
     deleted,
-    created_at_timestamp: createdAt(fields, mine, deleted, nowMicros),
+    created_at_timestamp: createdAt(fields, rowHere, deleted, nowMicros),
     updated_at_timestamp,
     key_system_identifier: fields.keySystemIdentifier,
     shared_vault_uuid: fields.sharedVaultUuid?.toLowerCase() ?? null,
     last_edited_by_uuid: fields.sharedVaultUuid === null ? null : saver.userUuid,
     updated_with_session: saver.sessionUuid,
     fingerprint,
-    ...revisedBy({ contentType, deleted, atMicros: updated_at_timestamp }, mine, saver.revisionPauseMs),
+    ...revisedBy({ contentType, deleted, atMicros: updated_at_timestamp }, rowHere, saver.revisionPauseMs),
     // The turn names the revision, if the save makes one.
     revision_uuid: null,
   };
@@ -69,14 +77,14 @@ type Ciphertext = Pick<ItemRow, 'content' | 'enc_item_key' | 'items_key_id' | 'a
 
 const blank: Ciphertext = { content: null, enc_item_key: null, items_key_id: null, auth_hash: null, size: 0 };
 
-function ciphertext(fields: Fields, mine: ItemRow | undefined): Ciphertext {
-  const content = fields.content || (mine?.content ?? fields.content);
-  const encItemKey = fields.encItemKey || (mine?.enc_item_key ?? fields.encItemKey);
+function ciphertext(fields: Fields, rowHere: ItemRow | undefined): Ciphertext {
+  const content = fields.content || (rowHere?.content ?? fields.content);
+  const encItemKey = fields.encItemKey || (rowHere?.enc_item_key ?? fields.encItemKey);
   return {
     content,
     enc_item_key: encItemKey,
-    items_key_id: fields.itemsKeyId || (mine?.items_key_id ?? fields.itemsKeyId),
-    auth_hash: fields.authHash || (mine?.auth_hash ?? fields.authHash),
+    items_key_id: fields.itemsKeyId || (rowHere?.items_key_id ?? fields.itemsKeyId),
+    auth_hash: fields.authHash || (rowHere?.auth_hash ?? fields.authHash),
     size: bytesStored(content, encItemKey),
   };
 }
@@ -106,9 +114,14 @@ export const ciphertextAsItWas = {
   }),
 } as const;
 
-function createdAt(fields: Fields, mine: ItemRow | undefined, deleted: boolean, nowMicros: number): number {
-  if (mine === undefined) return fields.createdAtMicros ?? nowMicros;
-  if (deleted) return mine.created_at_timestamp;
+function createdAt(
+  fields: Fields,
+  rowHere: ItemRow | undefined,
+  deleted: boolean,
+  nowMicros: number,
+): number {
+  if (rowHere === undefined) return fields.createdAtMicros ?? nowMicros;
+  if (deleted) return rowHere.created_at_timestamp;
   return fields.createdAtMicros ?? fields.updatedAtMicros ?? 0;
 }
 

@@ -12,10 +12,9 @@ import {
 } from '../../runtime/command.ts';
 import type { Refused } from '../reply.ts';
 import { type Conflict, syncConflict } from './conflicts.ts';
-import { type Head, head } from './head.ts';
+import { type Head, head, outgrows, quotaExceeded } from './head.ts';
 import { type ItemRow, isForwardingTombstone, isWhole, item, transferVersionOf } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
-import { outgrows, quotaExceeded } from './quota.ts';
 import { changesPlan, frontPlan, type Page, pageItems, pageOf, tokensOf } from './retrieve.ts';
 import { holding } from './revisions/held.ts';
 import { keepHistory, type RevisionTimers } from './revisions/keep.ts';

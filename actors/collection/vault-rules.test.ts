@@ -1,6 +1,6 @@
 import test from 'ava';
 import { permissions } from '../inbox-entries.ts';
-import { type VaultOperation, type VaultSave, vaultDefect } from './vault-rules.ts';
+import { knowsVaults, type VaultOperation, type VaultSave, vaultDefect } from './vault-rules.ts';
 
 const operations: readonly VaultOperation[] = ['create', 'add', 'save', 'move', 'remove'];
 const insufficient = 'shared_vault_insufficient_permissions_error';
@@ -54,5 +54,16 @@ test('the keys of a vault are for its admins, by what is stored and by what is s
   ]) {
     t.deepEqual(defects({ contentTypes }), all(insufficient));
     t.deepEqual(defects({ contentTypes, permission: 'admin' }), ok);
+  }
+});
+
+test('clients from 2.200.0 on know vaults', (t) => {
+  for (const version of ['2.200.0', '2.204.7', '2.1000.0', '3.0.0', '2.200.1-beta.1'])
+    t.true(knowsVaults(version));
+});
+
+test('older clients, and versions that are missing or unreadable, do not', (t) => {
+  for (const version of ['2.199.0', '2.199.999', '1.300.0', '', 'latest', '2.200', null]) {
+    t.false(knowsVaults(version));
   }
 });

@@ -26,13 +26,13 @@ export interface DurabilityOptions {
 interface Sync {
   /** Starts the sync at once. */
   begin(): void;
-  readonly over: Promise<void>;
+  readonly finished: Promise<void>;
 }
 
 /** Each name takes some hundred bytes. A forgotten blob is synced once more, which does no harm. */
 const namesMax = 20_000;
 /** The commit that names the blob comes next and needs the disk too. A client waits for that commit, so the sync waits. */
-const giveWayMs = 3;
+const delayMs = 3;
 
 export class Durability {
   readonly #options: DurabilityOptions;
@@ -53,11 +53,11 @@ export class Durability {
     const syncs = this.#syncs.get(upload) ?? new Set();
     this.#syncs.set(upload, syncs);
     let begin = noop;
-    const moment = new Promise<void>((resolve) => {
+    const started = new Promise<void>((resolve) => {
       begin = resolve;
     });
-    const cancel = this.#options.clock.schedule(giveWayMs, begin);
-    const over = moment
+    const cancel = this.#options.clock.schedule(delayMs, begin);
+    const finished = started
       .then(cancel)
       .then(() => this.#syncAlone(name, file))
       .then(() => remember(this.#synced, name), noop)
@@ -65,7 +65,7 @@ export class Durability {
         syncs.delete(sync);
         if (syncs.size === 0) this.#syncs.delete(upload);
       });
-    const sync: Sync = { begin, over };
+    const sync: Sync = { begin, finished };
     syncs.add(sync);
   }
 
@@ -100,7 +100,7 @@ export class Durability {
     }
   }
 
-  async over(): Promise<void> {
+  async settle(): Promise<void> {
     await Promise.all([...this.#syncs.values()].map(hurried));
   }
 
@@ -151,7 +151,7 @@ async function hurried(syncs: Iterable<Sync>): Promise<void> {
   await Promise.all(
     [...syncs].map((sync) => {
       sync.begin();
-      return sync.over;
+      return sync.finished;
     }),
   );
 }

@@ -13,7 +13,7 @@ import { createQueue, type FairnessKey, type InTurn } from '../queue.ts';
 import { Stop } from './store.ts';
 
 /** One less than the threads of the pool. */
-const callsAtOnce = 3;
+const concurrencyMax = 3;
 const callsWaitingMax = 1_024;
 /** For a call and its wait for a thread. */
 const stallMs = 30_000;
@@ -36,7 +36,7 @@ export class Work extends Stop {
 export class FileCalls {
   readonly #clock: Clock;
   readonly #inTurn: InTurn = createQueue(
-    { concurrent: callsAtOnce, waiting: callsWaitingMax },
+    { concurrent: concurrencyMax, waiting: callsWaitingMax },
     'too many calls of the file system',
   );
 

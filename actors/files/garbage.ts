@@ -22,7 +22,7 @@ import { FileStore, FileStoreError, listLimitMax } from './store.ts';
 import { type FileRow, file, fileGarbage, fileKey, originOf } from './tables.ts';
 
 /** Each row names the blobs of one upload at most. */
-const rowsAtOnce = 16;
+const batchRows = 16;
 const retryPauseMs = 300_000;
 const removalTimeoutMs = 300_000;
 /** An owner with more rows of garbage has to wait. */
@@ -69,7 +69,7 @@ export function refusalByGarbage(turn: Turn, { garbageBytesMax }: Owner): Refuse
 
 const firstKeys = (view: View) => {
   const { removedThrough } = view.get(filesSlice);
-  const rows = Math.min(garbageOf(view), rowsAtOnce);
+  const rows = Math.min(garbageOf(view), batchRows);
   return Array.from({ length: rows }, (_, index) => ({
     owner_uuid: view.self.id,
     number: removedThrough + 1 + index,

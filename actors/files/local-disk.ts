@@ -246,7 +246,7 @@ class LocalDisk implements OpenFileStore {
   async close(): Promise<void> {
     for (const stop of this.#stops) stop.byStore('the store is closed');
     await Promise.all(this.#writes);
-    await this.#durability.over();
+    await this.#durability.settle();
   }
 
   async #write(

@@ -23,7 +23,7 @@ interface S3ClientLimits {
 
 const connectionsMax = 64;
 /** Objects that S3 removes in one request, at most. */
-const removedAtOnce = 1_000;
+const removeBatchMax = 1_000;
 /** The library would log text of the other side. */
 const silent = { trace: noop, debug: noop, info: noop, warn: noop, error: noop };
 
@@ -60,8 +60,8 @@ export async function removeObjects(
   keys: readonly string[],
   send: Send,
 ): Promise<string | undefined> {
-  for (let at = 0; at < keys.length; at += removedAtOnce) {
-    const Objects = keys.slice(at, at + removedAtOnce).map((Key) => ({ Key }));
+  for (let at = 0; at < keys.length; at += removeBatchMax) {
+    const Objects = keys.slice(at, at + removeBatchMax).map((Key) => ({ Key }));
     const command = new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects, Quiet: true } });
     const { Errors = [] } = await send(command);
     const failed = Errors.find(({ Code }) => Code !== 'NoSuchKey');

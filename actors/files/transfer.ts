@@ -17,9 +17,9 @@
  * - (upload, hop) is unique on the server: of `apply` and of what gives up here, one commit is rejected, however late it
  *   comes. The turn runs again, is shown the row in the way, and does the other thing.
  * - The caller may die after each step. The timer then finalizes without knowing what the target did.
- * - An epoch fences a dead host at the activation of an actor, not at the claim of its shard. So a give-up is certain only once
- *   the target has committed after it: that commit comes after every earlier one of the target, and every former owner is
- *   fenced. Until then the row at the source keeps its transfer version taken.
+ * - An epoch fences a dead host at the activation of an actor, not at the claim of its shard. So a give-up is certain only once the
+ *   target has committed after it. That commit comes after every earlier one of the target, and every former owner is fenced. Until
+ *   then the row at the source keeps its transfer version taken.
  * - Neither side deletes or replaces the file before the transfer is finalized. So neither makes garbage of blobs that the
  *   other still names.
  * - Bytes count at the target from `apply` on, and at the source until `finalize`: twice for a moment, never not at all.

@@ -3,9 +3,9 @@
  * 19 MiB. So it runs on the thread pool, a few at a time, from a bounded queue. It never runs inside a turn.
  *
  * Each call names the fairness key it waits under (actors/queue.ts). There are three wide ones: for callers from unknown networks,
- * for callers from a network where the account was signed in before, and for signed-in callers. So however many others guess, an
- * owner on a known network waits for two hashes of others at most. The first two are divided by site, and each site by network. The
- * last is divided by account.
+ * for callers from known ones, and for signed-in callers. An account has been signed in from a known network before. So however
+ * many others guess, an owner on a known network waits for two hashes of others at most. The first two are divided by site, and
+ * each site by network. The last is divided by account.
  */
 import { hash as argon2Hash, verify as argon2Verify } from '@node-rs/argon2';
 import { dependency } from '../../runtime/dependency.ts';

@@ -6,9 +6,9 @@
  */
 import type { KeysResult, Turn, View } from '../../runtime/command.ts';
 import { keys } from '../../runtime/command.ts';
-import { isKnownContentType } from '../collection/content-type.ts';
 import { advance, type Head, head, without } from '../collection/head.ts';
 import { type ItemRow, isForwardingTombstone, item } from '../collection/item.ts';
+import { isKnownContentType } from '../collection/item-fields.ts';
 import { revisionsPerItemMax } from '../collection/revisions/slots.ts';
 import { type RevisionRow, revision } from '../collection/revisions/table.ts';
 import { ciphertextAsItWas, identityOf } from '../collection/saved-row.ts';

@@ -18,7 +18,7 @@ import {
 } from './messages.ts';
 import { importPhases } from './phase.ts';
 
-export { importedContentTypes } from '../collection/content-type.ts';
+export { importedContentTypes } from '../collection/item-fields.ts';
 export { isUnusable } from './key-params.ts';
 
 export const accountRefusals = ['used', 'native', 'deleted', 'taken', 'key-params'] as const;

@@ -1,6 +1,6 @@
 /**
- * Addresses of mails. A text is exactly one address, or none. A text that a mail library could read as a list, a group, a comment or
- * a second header is refused here, before anything else sees it.
+ * Addresses of mails. A text is exactly one address, or none. A mail library could read some texts as a list, a group, a comment or
+ * a second header. They are refused here, before anything else sees them.
  */
 import { domainToASCII, domainToUnicode } from 'node:url';
 

@@ -34,9 +34,9 @@ import { rulesOf, waitMsAfter } from './sources.ts';
 import {
   isLarge,
   maySend,
+  runWorker,
   setMail,
   sleepUntil,
-  startAgain,
   startWorker,
   startWorkers,
   stopWorker,
@@ -98,7 +98,7 @@ export function take(turn: Turn, worker: number, reads: ReadyReads): LeasedMail 
   const mail = nextReady(worker, reads);
   if (mail === undefined) return isMoreBehind(reads) ? 'again' : undefined;
   if (isExpired(turn, mail)) die(turn, mail, mail, 'expired');
-  else if (isClosed(turn, mail)) again(turn, mail, mail, { failure: mail.failure, waitMs: closedMs });
+  else if (isClosed(turn, mail)) requeue(turn, mail, mail, { failure: mail.failure, waitMs: closedMs });
   else return lease(turn, worker, mail, []);
   return 'again';
 }
@@ -113,7 +113,7 @@ export function leave(turn: Turn, worker: number, reads: ReadyReads): void {
   const choice = chooseRelay(turn);
   stopWorker(turn, worker);
   if (!isMore) return;
-  if ('relay' in choice) startAgain(turn, worker);
+  if ('relay' in choice) runWorker(turn, worker);
   else sleepUntil(turn, Math.min(choice.waitUntilMs, turn.nowMs + sleepMaxMs));
 }
 
@@ -181,7 +181,7 @@ export function conclude({
     case 'uncertain':
       return uncertain(turn, mail, result.failure);
     case 'unable':
-      return next(turn, worker, mail, tried) ?? again(turn, mail, mail, { failure: result.failure });
+      return next(turn, worker, mail, tried) ?? requeue(turn, mail, mail, { failure: result.failure });
     case 'transient':
       return next(turn, worker, mail, tried) ?? retry(turn, mail, result.failure);
   }
@@ -194,8 +194,8 @@ export function recover(turn: Turn, worker: number, reads: LeasedReads): void {
   const mail = leasedMail(turn, worker, reads);
   setMail(turn, worker, null);
   if (mail === undefined) return;
-  if (!mail.handed_over) again(turn, mail, counted(mail), { failure: mail.failure });
-  else if (rulesOf(mail.source).repeatsUncertain) again(turn, mail, counted(mail), { failure: 'timeout' });
+  if (!mail.handed_over) requeue(turn, mail, counted(mail), { failure: mail.failure });
+  else if (rulesOf(mail.source).repeatsUncertain) requeue(turn, mail, counted(mail), { failure: 'timeout' });
   else die(turn, mail, counted(mail), 'timeout');
 }
 
@@ -230,7 +230,7 @@ function retry(turn: Turn, before: MailRow, failure: Failure): undefined {
   const changed = counted(before);
   const waitMs = waitMsAfter(rulesOf(before.source), changed.attempts);
   if (waitMs === undefined) return die(turn, before, changed, failure);
-  return again(turn, before, changed, { failure, waitMs });
+  return requeue(turn, before, changed, { failure, waitMs });
 }
 
 function uncertain(turn: Turn, before: MailRow, failure: Failure): undefined {
@@ -244,7 +244,7 @@ interface Next {
   readonly waitMs?: number;
 }
 
-function again(turn: Turn, before: MailRow, changed: MailRow, { failure, waitMs }: Next): undefined {
+function requeue(turn: Turn, before: MailRow, changed: MailRow, { failure, waitMs }: Next): undefined {
   if (isUnwanted(turn, before.id)) return recallUnsent(turn, before, changed);
   const nextAttemptAtMs = turn.nowMs + (waitMs ?? 0);
   if (before.expires_at !== null && nextAttemptAtMs >= before.expires_at) {

@@ -154,7 +154,7 @@ export const Mailer = contract({
   name: 'mailer',
   commands: {
     queue: { request: mailSchema, reply: queuedSchema },
-    /** What `queue` would answer to a short mail of this source now. */
+    /** The answer that `queue` would give to a short mail of this source now. */
     checkCapacity: { request: z.object({ source: mailSourceSchema }), reply: queuedSchema },
     recall: {
       request: recallSchema,

@@ -1,9 +1,12 @@
 /** A worker: the job that sends one mail after another (`attempt.ts` has its turns). */
+
+import type { z } from 'zod';
 import { type JobRun, job } from '../../runtime/command.ts';
+import { contract } from '../../runtime/contract.ts';
+import { ActorError, NotFoundError } from '../../runtime/errors.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
 import type { Mailbox } from './address.ts';
-import { collectAttachment } from './attachment.ts';
 import {
   conclude,
   handOver,
@@ -16,12 +19,12 @@ import {
   take,
 } from './attempt.ts';
 import { type Content, openContent } from './content.ts';
-import { Mailer } from './contract.ts';
+import { Mailer, mailAttachmentShape, type SealedMail } from './contract.ts';
 import { listenerOf } from './outcome.ts';
-import { MailSender, type Message, type Result } from './sender.ts';
+import { type Attachment, MailSender, type Message, type Result } from './sender.ts';
 import { MailSettings } from './settings.ts';
 import { unsubscribeLink, withLink } from './unsubscribe-link.ts';
-import { startAgain } from './workers.ts';
+import { runWorker } from './workers.ts';
 
 /** A worker ends after this even if the queue never empties, as jobs have to end. */
 const runMs = 300_000;
@@ -42,7 +45,7 @@ export const deliver = job({
     while (next !== undefined) {
       const isLast = run.nowMs >= untilMs;
       if (next !== 'again') next = await send(run, worker, next, isLast);
-      else if (isLast) return run.finish({ turn: (turn) => startAgain(turn, worker) });
+      else if (isLast) return run.finish({ turn: (turn) => runWorker(turn, worker) });
       else next = await takeNext();
     }
     return run.finish({ reads: readyPlan, turn: (turn, reads) => leave(turn, worker, reads) });
@@ -79,18 +82,18 @@ async function resultOf(run: JobRun, worker: number, attempt: LeasedMail): Promi
   const owned = { id: mail.id, userUuid: mail.user_uuid };
   const content = openContent(run.use(UserSecrets), owned, mail.content);
   if (content === undefined) return { result: 'rejected', failure: 'provider' };
-  const { attachment, ...said } = content;
-  if (attachment === undefined) return sendContent(run, worker, attempt, said);
+  const { attachment, ...message } = content;
+  if (attachment === undefined) return sendContent(run, worker, attempt, message);
   const listener = listenerOf(mail.listener);
   const file = listener === undefined ? 'gone' : await collectAttachment(run, listener, attachment.filename);
   if (file === 'gone') return { result: 'rejected', failure: 'rejected' };
   if (file === 'unavailable') return { result: 'transient', failure: 'provider' };
   if (file !== 'too-large') {
-    const result = await sendContent(run, worker, attempt, { ...said, attachment: file });
+    const result = await sendContent(run, worker, attempt, { ...message, attachment: file });
     if (result.result !== 'rejected') return result;
   }
   // Too large for this server, or perhaps for the relay, which gives no reason that could be relied on.
-  const result = await sendContent(run, worker, attempt, { ...said, text: attachment.textWithout });
+  const result = await sendContent(run, worker, attempt, { ...message, text: attachment.textWithout });
   return result.result === 'sent' ? { ...result, lacksAttachment: true } : result;
 }
 
@@ -119,4 +122,57 @@ function sendContent(run: JobRun, worker: number, attempt: LeasedMail, content: 
     timeoutMs: Math.max(0, startedAtMs + attemptMs - run.nowMs),
     signal: run.signal,
   });
+}
+
+// --- the file of a mail --------------------------------------------------------------------------------------
+
+// Its listener gives the file while the mail is being sent. One worker does so at a time (`workers.ts`).
+
+/** Leaves most of the time of an attempt for the relay. */
+const collectMs = 30_000;
+
+/**
+ *     too-large     the mail goes without it
+ *     gone          there is none any more, so the mail is of no use
+ *     unavailable   there may be one later
+ */
+type Collected = Attachment | 'too-large' | 'gone' | 'unavailable';
+
+async function collectAttachment(
+  run: JobRun,
+  listener: NonNullable<SealedMail['listener']>,
+  filename: string,
+): Promise<Collected> {
+  try {
+    const pieces = await collect(run, listener);
+    return typeof pieces === 'string' ? pieces : { filename, pieces };
+  } catch (error) {
+    if (error instanceof NotFoundError) return 'gone';
+    if (error instanceof ActorError) return 'unavailable';
+    throw error;
+  }
+}
+
+async function collect(
+  run: JobRun,
+  { kind, id, key }: NonNullable<SealedMail['listener']>,
+): Promise<readonly Buffer[] | 'too-large' | 'gone'> {
+  const { name, commands } = contract({ name: kind, commands: { mailAttachment: mailAttachmentShape } });
+  const { ask } = run.actors.get({ name, commands }, id);
+  const { mailBytes } = run.use(MailSettings).limits;
+  const untilMs = run.nowMs + collectMs;
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  let progress: z.infer<typeof mailAttachmentShape.request>['progress'] = null;
+  do {
+    const piece = await ask.mailAttachment({ key, progress }, { deadlineMs: untilMs - run.nowMs });
+    run.signal.throwIfAborted();
+    if (piece === null) return 'gone';
+    const text = Buffer.from(piece.text);
+    bytes += text.byteLength;
+    if (bytes > mailBytes) return 'too-large';
+    pieces.push(text);
+    progress = piece.next;
+  } while (progress !== null);
+  return pieces;
 }

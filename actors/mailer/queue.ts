@@ -13,7 +13,7 @@ import { Mailer, type Queued, type QueueRefusal, type RecallResult, type SealedM
 import { countMail, isStopped, senderPlan } from './daily-limit.ts';
 import { tellOutcome, tellRecalled } from './outcome.ts';
 import { asMail, keyOf, mailTable, newRow, tombstoneOf, writeMail } from './queue-table.ts';
-import { markUnwanted, mayRememberRecalled } from './recalled.ts';
+import { mayRememberRecalled, noteUnwanted } from './recalled.ts';
 import { isConfigured } from './relays.ts';
 import type { MailSource } from './sources.ts';
 import { startWorker } from './workers.ts';
@@ -122,7 +122,7 @@ export const recallTell = tell({
     const { id } = mail;
     recall(turn, mail, reads);
     // No caller waits for an answer, so none mistakes the mail for one that will be sent.
-    if (asMail(reads.mail.get(keyOf(turn, id)))?.state === 'leased') markUnwanted(turn, id);
+    if (asMail(reads.mail.get(keyOf(turn, id)))?.state === 'leased') noteUnwanted(turn, id);
   },
 });
 

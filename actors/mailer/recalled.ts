@@ -41,7 +41,7 @@ export const unwantedSlice = slice<readonly string[]>({
 
 export const isUnwanted = (turn: Turn, id: string): boolean => turn.get(unwantedSlice).includes(id);
 
-export function markUnwanted(turn: Turn, id: string): void {
+export function noteUnwanted(turn: Turn, id: string): void {
   if (!isUnwanted(turn, id)) turn.set(unwantedSlice, [...turn.get(unwantedSlice), id]);
 }
 

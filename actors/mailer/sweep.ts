@@ -6,7 +6,7 @@ import { asMail, type MailRow, mailTable, queueSlice, removeMail, sweepPauseMs }
 
 const dayMs = 86_400_000;
 /** Longer than an undelivered tell lives in the outbox, so nothing can be queued under the same id any more. */
-const overMs = 7 * dayMs;
+const settledAgeMs = 7 * dayMs;
 const deadMs = 30 * dayMs;
 const batchRows = 250;
 
@@ -26,7 +26,7 @@ export const sweepTimer = timer({
   turn: (turn, _payload, { dead, over }) => {
     const removed = [
       ...mailsOf(dead.rows).filter(({ updated_at }) => turn.nowMs - updated_at >= deadMs),
-      ...mailsOf(over.rows).filter(({ updated_at }) => turn.nowMs - updated_at >= overMs),
+      ...mailsOf(over.rows).filter(({ updated_at }) => turn.nowMs - updated_at >= settledAgeMs),
     ];
     for (const mail of removed) removeMail(turn, mail);
     const forgotten = forgetMailboxes(turn, dayOf(turn.nowMs), batchRows);

@@ -1,6 +1,6 @@
 /**
- * The workers that send mail, each one mail after another. A worker is a job (`deliver.ts`) that runs while there is mail that some
- * relay can take. Then it ends. The next mail, or the time from which a relay can send again, starts a new one.
+ * The workers that send mail. Each sends one mail after another. A worker is a job (`deliver.ts`) that runs while there is mail
+ * that some relay can take. Then it ends. The next mail, or the time from which a relay can send again, starts a new one.
  */
 import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
@@ -13,8 +13,8 @@ import { rulesOf } from './sources.ts';
 /** Connections that a relay sees at once: more is impolite, and fewer make a slow relay slower. */
 const workersMax = 4;
 /**
- * The only worker that takes mails over `largeBytes`, and mails of bulk. So one of them is in memory at a time, and the other
- * workers are free for other mails.
+ * The only worker that takes large mails and bulk mails. So one of them is in memory at a time, and the other workers are free for
+ * other mails.
  */
 const largeMailWorker = 0;
 const largeBytes = 1_048_576;
@@ -34,12 +34,12 @@ export const workersSlice = slice<Workers>({
   initial: { running: {}, asleepUntilMs: 0 },
 });
 
-/** One more, if it may. */
+/** Starts a free worker, if there is one and a relay can send. */
 export function startWorker(turn: Turn): void {
   const { running, asleepUntilMs } = turn.get(workersSlice);
   if (turn.nowMs < asleepUntilMs) return;
   const free = workers.find((worker) => running[worker] === undefined);
-  if (free !== undefined) startAgain(turn, free);
+  if (free !== undefined) runWorker(turn, free);
 }
 
 export const isLarge = ({ size }: { readonly size: number }): boolean => size > largeBytes;
@@ -65,8 +65,8 @@ export function sleepUntil(turn: Turn, untilMs: number): void {
   turn.arm(Mailer.timers.wake, untilMs, null);
 }
 
-/** Starts this worker anew. */
-export function startAgain(turn: Turn, worker: number): void {
+/** Starts this worker, also if it has run before. */
+export function runWorker(turn: Turn, worker: number): void {
   setMail(turn, worker, null);
   turn.start(keyed(Mailer.jobs.deliver, String(worker)), { worker });
 }

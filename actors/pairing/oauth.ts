@@ -3,10 +3,10 @@
  * The requests use this server's outbound HTTP, which follows no redirect and bounds time, size and decompression. Of an answer only
  * the grant is kept; any failure becomes one word.
  */
+
 import { createHash } from 'node:crypto';
 import * as oauth from 'oauth4webapi';
 import { type OutboundAnswer, OutboundError, type OutboundHttp } from '../outbound/http.ts';
-import { labelsOf } from './claims.ts';
 import { createPairingSeal } from './seal.ts';
 import {
   type Configured,
@@ -144,11 +144,11 @@ function responseOf({ status, headers, body }: OutboundAnswer, exchange: Exchang
   exchange.status = status;
   if (status === 429) throw new GrantError('rate-limited', retryAfterMs(headers.get('retry-after')));
   if (status !== 200 && (status < 400 || status >= 500)) throw new GrantError('provider-unavailable');
-  const said = headers.get('content-type') ?? '';
-  const response = (text: string) => new Response(text, { status, headers: { 'content-type': said } });
+  const contentType = headers.get('content-type') ?? '';
+  const response = (text: string) => new Response(text, { status, headers: { 'content-type': contentType } });
   if (status !== 200) return response(body.toString());
   // The library parses any JSON, but JSON of another content type is no answer of a token endpoint.
-  if (!/^application\/json *(;|$)/i.test(said)) throw new GrantError('provider-unavailable');
+  if (!/^application\/json *(;|$)/i.test(contentType)) throw new GrantError('provider-unavailable');
   const { id_token: idToken, ...rest } = objectIn(body);
   exchange.idToken = idToken;
   return response(JSON.stringify(rest));
@@ -195,12 +195,64 @@ const isHeaderToken = (token: string): boolean =>
 
 function failureOf(error: unknown, { status }: Exchange): GrantFailure {
   if (error instanceof OutboundError) return 'network';
-  const { error: said } = error as { readonly error?: unknown };
-  if (said === 'invalid_grant') return 'invalid-grant';
-  if (said === 'invalid_token') return 'invalid-token';
-  if (status === 401 || status === 403 || isRefusedClient(said)) return 'credential-rejected';
+  const { error: code } = error as { readonly error?: unknown };
+  if (code === 'invalid_grant') return 'invalid-grant';
+  if (code === 'invalid_token') return 'invalid-token';
+  if (status === 401 || status === 403 || isRefusedClient(code)) return 'credential-rejected';
   return 'provider-unavailable';
 }
 
-const isRefusedClient = (said: unknown): boolean =>
-  said === 'invalid_client' || said === 'unauthorized_client' || said === 'access_denied';
+const isRefusedClient = (code: unknown): boolean =>
+  code === 'invalid_client' || code === 'unauthorized_client' || code === 'access_denied';
+
+// --- names for people ----------------------------------------------------------------------------------------
+
+// They are read out of tokens that are not verified, because the provider that made them has just made the grant.
+
+const labelCharactersMax = 256;
+
+interface Labels {
+  readonly accountLabel: string | null;
+  readonly accountId: string | null;
+}
+
+function labelsOf(idToken: unknown, accessToken: unknown, accountIdClaim: string | undefined): Labels {
+  const [ofId, ofAccess] = [claimsOf(idToken), claimsOf(accessToken)];
+  const found = (claim: string | undefined): string | null =>
+    claim === undefined ? null : (displayText(claimIn(ofId, claim)) ?? displayText(claimIn(ofAccess, claim)));
+  return {
+    accountLabel: displayText(ofId['email']) ?? displayText(ofId['name']),
+    accountId: found(accountIdClaim),
+  };
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+
+function claimsOf(token: unknown): Claims {
+  if (typeof token !== 'string') return {};
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+    return typeof claims === 'object' && claims !== null ? (claims as Claims) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** The name of a claim may be an address, whose dots belong to it. */
+function claimIn(claims: Claims, name: string): unknown {
+  if (Object.hasOwn(claims, name)) return claims[name];
+  let found: unknown = claims;
+  for (const step of name.split('.')) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, step)) return undefined;
+    found = (found as Claims)[step];
+  }
+  return found;
+}
+
+function displayText(value: unknown): string | null {
+  const text = typeof value === 'number' ? String(value) : value;
+  if (typeof text !== 'string') return null;
+  // Characters that cannot be stored go too; halves of surrogate pairs are among them.
+  const plain = [...text.replaceAll(/\p{C}/gu, '').trim()].slice(0, labelCharactersMax).join('');
+  return plain === '' ? null : plain;
+}

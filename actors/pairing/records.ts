@@ -1,6 +1,6 @@
 /**
- * The records of the actor: attempts and credentials, one of each for a subscription, each sealed alone under the operator's key, and
- * a MAC over all of them (docs/decisions/0039-pairings-are-slices-of-one-actor.md).
+ * The records of the actor: attempts and credentials, one of each for a subscription. Each is sealed alone under the operator's
+ * key, and a MAC covers all of them (docs/decisions/0039-pairings-are-slices-of-one-actor.md).
  *
  * Invariants:
  * - Records that cannot be read are never overwritten. If a record does not open, or if the MAC is wrong, none is read or changed.

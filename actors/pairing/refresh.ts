@@ -46,7 +46,7 @@ export const use = workflow({
     try {
       const found = await steps.turn({ turn: (turn) => tokenFor(turn, subscriptionId) });
       if ('outcome' in found) return found;
-      await waiting.over;
+      await waiting.finished;
       return await steps.turn({ turn: (turn) => tokenAfter(turn, subscriptionId, found.refreshing) });
     } finally {
       waiting.leave();

@@ -9,7 +9,7 @@ import { dependency } from '../../runtime/dependency.ts';
 const waitMs = 18_000;
 
 interface RefreshWait {
-  readonly over: Promise<void>;
+  readonly finished: Promise<void>;
   leave(): void;
 }
 
@@ -26,13 +26,13 @@ export function createRefreshWaits(clock: Pick<Clock, 'schedule'>): RefreshWaits
       const others = waiting.get(subscriptionId) ?? new Set();
       waiting.set(subscriptionId, others);
       let end = () => {};
-      const over = new Promise<void>((resolve) => {
+      const finished = new Promise<void>((resolve) => {
         end = resolve;
       });
       const cancel = clock.schedule(waitMs, end);
       others.add(end);
       return {
-        over,
+        finished,
         leave() {
           cancel();
           others.delete(end);

@@ -5,8 +5,8 @@
  * Invariants:
  * - A turn opens the share, so exactly one of all openers on all nodes is the first.
  * - The share is not opened for a reader without room for its ciphertext. The reader hears its size, and asks again.
- * - The turn that opens reads the ciphertext from its row. No reply is recorded: a one-time share knows the call that has opened it,
- *   and answers a repeat of that call for as long as one may come.
+ * - The turn that opens reads the ciphertext from its row. No reply is recorded. A one-time share knows the call that has opened
+ *   it, and answers a repeat of that call for as long as one may come.
  * - The commit that ends the share removes the ciphertext and leaves a tombstone, which no repeat of its creation revives.
  */
 import { hash } from 'node:crypto';
@@ -95,8 +95,8 @@ const view = workflow({
 /** False if it is over. */
 function open(turn: Turn, state: ShareState, by: string): boolean {
   const opening: Opening = { atMs: turn.nowMs, by };
-  const standing = openingStatus(state, state.opened, opening);
-  if (standing !== 'first') return standing === 'open';
+  const status = openingStatus(state, state.opened, opening);
+  if (status !== 'first') return status === 'open';
   turn.set(shareSlice, { ...state, opened: opening });
   turn.arm(Share.timers.expire, keptUntilMs(state, opening), null);
   turn.tell(PublicShares, state.ownerUuid).shareOpened({

@@ -1,4 +1,4 @@
-/** Finds the account that a conformance run names (docs/protocol/account.md, "Conformance runs"). */
+/** Activates a subscription for the account that a conformance run names (docs/protocol/account.md, "Conformance runs"). */
 import { lookup, workflow } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import { accountTable, addressKey } from '../identity/account-table.ts';

@@ -1,6 +1,6 @@
 /**
- * Mails that anyone may request for an address: a code (docs/protocol/account.md, "Codes by e-mail"), which the next `login-params`
- * asks for, and a subscription token for the owner (docs/protocol/account.md, "Subscription tokens").
+ * Mails that anyone may request for an address. One has a code that the next `login-params` asks for (docs/protocol/account.md,
+ * "Codes by e-mail"). The other has a subscription token for the owner (docs/protocol/account.md, "Subscription tokens").
  *
  * Every address, known or not, gets the same answer after the same work. Work that differs is done after the answer has left.
  * The turn that counts the request tells a user actor, which does not exist if there is no account. All requests count together.

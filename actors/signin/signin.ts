@@ -1,6 +1,6 @@
 /**
- * The `signin` kind. An unknown address takes the same turns, the same commits and the same hash work as a known one, and gets answers
- * of the same form. Once all of its state has expired the actor becomes a tombstone; the next request revives it.
+ * The `signin` kind. An unknown address takes the same turns, commits and hash work as a known one, and gets answers of the same
+ * form. Once all of its state has expired the actor becomes a tombstone; the next request revives it.
  */
 import { tell } from '../../runtime/command.ts';
 import { kindOf } from '../../runtime/kind.ts';

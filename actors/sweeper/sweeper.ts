@@ -1,7 +1,7 @@
 /**
- * Removes blobs that no row names. Such blobs come from three causes: a gateway that dies while it stores a chunk, a store that
- * reports a failure but keeps the blob, and a database restored from a backup. Blobs that a commit stops naming are garbage,
- * which their owner removes (`actors/files/garbage.ts`).
+ * Removes blobs that no row names. Such blobs have three causes. A gateway dies while it stores a chunk, a store reports a failure
+ * but keeps the blob, or a database is restored from a backup. Blobs that a commit stops naming are garbage, which their owner
+ * removes (`actors/files/garbage.ts`).
  *
  *     page    the next names in the store after the last that were looked at
  *     ask     a turn: which of their uploads are files now
@@ -10,8 +10,8 @@
  * It never removes a blob that a commit may still name:
  *   - A blob is written after its upload was opened, and an upload becomes a file within two hours or never (`uploadAgeMs`). A blob
  *     that is older than that, plus a day for clocks that differ, belongs to a file by now, or to none.
- *   - The row of a file is looked up by its upload, whoever owns it, after the page was read; one that has changed hands is found
- *     as well, as its row is never absent.
+ *   - The row of a file is looked up by its upload, after the page was read. So a file that has moved to another owner is found
+ *     as well: its row is never absent.
  *
  * There is one actor, so the sweep runs once in the whole cluster. It takes a bounded number of pages at a time, writes down how far it
  * came, and begins again a day after its end. The first upload of every owner starts it.
@@ -34,7 +34,7 @@ const betweenRunsMs = 5_000;
 const retryPauseMs = 600_000;
 /** Blobs of one page. The layouts of their files are in memory meanwhile: two large ones at most, as names are in order. */
 const pageBlobs = 200;
-const pagesAtOnce = 20;
+const batchPages = 20;
 const runMostMs = 600_000;
 
 const roundSlice = slice<{ readonly after: string | null; readonly isArmed: boolean }>({
@@ -92,7 +92,7 @@ const sweepJob = job({
   timeoutMs: runMostMs,
   run: async (run) => {
     try {
-      for (let page = 0; page < pagesAtOnce; page += 1) {
+      for (let page = 0; page < batchPages; page += 1) {
         if ((await nextPage(run)) === undefined) return again(run, betweenRoundsMs);
       }
     } catch (error) {

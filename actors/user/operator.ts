@@ -32,7 +32,7 @@ const operatorCommands = (hooks: RaisedHooks) => ({
         createdAtMs,
         items,
         itemBytes: sizeBytes,
-        sessions: [...view.entries(sessionMap).values()].filter(isKept(view.nowMs)).length,
+        sessions: [...view.entries(sessionMap).values()].filter(isLive(view.nowMs)).length,
         roles: callerOf(view).roles.map(({ name }) => name),
         readonly: view.use(AccountSettings).readonlyUsers.has(email),
         banned,
@@ -47,7 +47,7 @@ const operatorCommands = (hooks: RaisedHooks) => ({
     repeat: 'recorded',
     turn: (turn) => {
       existing(turn);
-      const ended = [...turn.entries(sessionMap).values()].filter(isKept(turn.nowMs)).length;
+      const ended = [...turn.entries(sessionMap).values()].filter(isLive(turn.nowMs)).length;
       endAllSessions(turn);
       if (ended > 0) audit(turn, 'signed-out-by-operator');
       return { ended };
@@ -145,7 +145,7 @@ function publishRoles(turn: Turn): void {
   );
 }
 
-const isKept =
+const isLive =
   (nowMs: number) =>
   ({ keptUntilMs }: Session): boolean =>
     nowMs < keptUntilMs;

@@ -23,8 +23,7 @@ import { answerOf, type Caller, isRefused, type Refused, refuse, type SignedInAn
 import type { SignedInRequest, SignedInShape } from '../signed-in.ts';
 import { callerOf } from './roles.ts';
 import { checkSession, isReadonly } from './sessions/check.ts';
-import { noteUse, storeUse } from './sessions/last-use.ts';
-import { isBridge, type Session } from './sessions/session.ts';
+import { isBridge, noteUse, type Session, storeUse } from './sessions/session.ts';
 
 /** The declaration of a command, as far as it says who may run it. */
 type Allowed = Pick<SignedInShape<unknown, unknown>, 'access' | 'ofUser' | 'bridges' | 'bearerSuffices'>;

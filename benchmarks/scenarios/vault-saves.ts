@@ -1,7 +1,6 @@
 /**
- * Saves of one new 1 KB item each to a vault, compared with saves of the same users to their own collections: without
- * sockets, and with one for every member. Each new member is announced to all members, so a large vault takes minutes
- * to set up.
+ * Saves of one new 1 KB item each to a vault, compared with saves of the same users to their own collections. It runs without
+ * sockets, and with one for every member. Each new member is announced to all members, so a large vault takes minutes to set up.
  */
 import { runLoad } from '../http-load.ts';
 import { type Account, caughtUp, newItem, register } from '../support/api-client.ts';

@@ -12,7 +12,7 @@ export function syncBytes(url: string, account: Account, body: object): Buffer {
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
-function syncText(url: string, account: Account, body: object): Promise<string> {
+export function syncText(url: string, account: Account, body: object): Promise<string> {
   const headers = { ...bearer(account), 'content-type': 'application/json' };
   return new Promise((resolve, reject) => {
     const sent = request(new URL('/v1/items', url), { method: 'POST', headers, agent }, (reply) => {

@@ -41,7 +41,7 @@ export interface Backups {
 const targetHelp = 'a folder, or s3://bucket/prefix; by default BACKUP_TARGET';
 const backupsMax = 10_000;
 /** Names are many for people. */
-const missingShownMax = 10;
+const missingLinesMax = 10;
 
 export const addBackupCommands =
   (backups: Backups): AddCommands =>
@@ -180,7 +180,7 @@ const missingLines = (missing: readonly string[]): readonly string[] =>
     ? []
     : [
         `${counted(missing.length, 'piece')} of files that the database names cannot be read, so the backup lacks them:`,
-        ...missing.slice(0, missingShownMax).map((name) => `  ${name}`),
+        ...missing.slice(0, missingLinesMax).map((name) => `  ${name}`),
       ];
 
 async function list(session: Session, backups: Backups, target: string | undefined): Promise<void> {

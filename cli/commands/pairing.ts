@@ -167,12 +167,12 @@ async function complete(session: Session, file: string | undefined): Promise<voi
     file === undefined
       ? await session.terminal.askSecret('The address that the browser came back to: ')
       : readInputFile(file, file).toString();
-  const { subscription } = await session.ask(PairingService.complete, broughtBy(address), completeMs);
+  const { subscription } = await session.ask(PairingService.complete, parseRedirect(address), completeMs);
   if (subscription !== undefined) tell(session, subscription);
 }
 
 /** Its errors repeat nothing from the input. @throws Failure */
-function broughtBy(text: string): { readonly code: string; readonly state: string } {
+function parseRedirect(text: string): { readonly code: string; readonly state: string } {
   const address = text.trim();
   const query = URL.canParse(address) ? new URL(address).searchParams : new URLSearchParams();
   const [code, state] = [query.get('code'), query.get('state')];

@@ -15,7 +15,7 @@ const ranks: Readonly<Record<By, ActorRank>> = {
 };
 
 /** Of each node: more than are shown, as those with most turns so far may not be the busiest now. */
-const askedOfNode = 1_000;
+const actorsPerNode = 1_000;
 
 interface Options {
   readonly by: By;
@@ -55,7 +55,7 @@ interface Used {
 }
 
 async function top(session: Session, { by, seconds, limit }: Options): Promise<void> {
-  const request = { by: ranks[by], limit: askedOfNode };
+  const request = { by: ranks[by], limit: actorsPerNode };
   const before = await session.ask(ClusterService.listTopActors, request);
   await session.terminal.sleep(seconds * 1_000);
   const { actors, silentNodes } = await session.ask(ClusterService.listTopActors, request);

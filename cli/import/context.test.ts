@@ -1,5 +1,5 @@
 import test from 'ava';
-import { eachAtOnce, groups } from './context.ts';
+import { forEachConcurrently, groups } from './context.ts';
 import { partsOf } from './files/import.ts';
 
 async function all<T>(of: AsyncIterable<T>): Promise<T[]> {
@@ -29,7 +29,7 @@ test('no more run at once than may, and the first failure ends the rest', async 
     running -= 1;
     if (each === 3) throw new Error('the third');
   };
-  await t.throwsAsync(eachAtOnce([1, 2, 3, 4, 5, 6, 7, 8], 2, work), { message: 'the third' });
+  await t.throwsAsync(forEachConcurrently([1, 2, 3, 4, 5, 6, 7, 8], 2, work), { message: 'the third' });
   t.is(most, 2);
   t.true(begun.length < 8);
 });

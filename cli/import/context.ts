@@ -25,7 +25,7 @@ export interface Context extends Choices {
 }
 
 /** Runs at most `limit` at once. After the first failure no further one starts. */
-export async function eachAtOnce<T>(
+export async function forEachConcurrently<T>(
   of: AsyncIterable<T> | Iterable<T>,
   limit: number,
   work: (each: T) => Promise<void>,

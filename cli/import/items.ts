@@ -10,11 +10,11 @@ import {
   type ImportRevision,
   ImportService,
 } from '../../proto/generated/scriptorium/v1/import.ts';
-import { type Context, eachAtOnce, groups } from './context.ts';
+import { type Context, forEachConcurrently, groups } from './context.ts';
 import type { ItemKey, RevisionKey, SourceItem, SourceRevision } from './source/tables.ts';
 
 /** Groups in flight at once, while the next is read. */
-const groupsAtOnce = 3;
+const groupsConcurrencyMax = 3;
 
 /** A vault is imported (`here`), left unchanged because it is in use (`not-now`), or absent (undefined). */
 export type Vaults = ReadonlyMap<string, 'here' | 'not-now'>;
@@ -44,9 +44,9 @@ export async function importItems(
 ): Promise<void> {
   const own = inThisCollection(context, where, keys);
   const { batchItems } = context.limits;
-  await eachAtOnce(groups(own, batchItems), groupsAtOnce, async (group) => {
+  await forEachConcurrently(groups(own, batchItems), groupsConcurrencyMax, async (group) => {
     const versioned = await versionedOf(context, group, where);
-    const missing = await wantedOf(context, versioned, where);
+    const missing = await rowsToImport(context, versioned, where);
     const { batchBytes } = context.limits;
     for await (const some of groups(missing, batchItems, batchBytes, ({ bytes }) => bytes)) {
       await write(context, some, where);
@@ -91,7 +91,7 @@ export async function versionedOf(
   });
 }
 
-async function wantedOf(
+async function rowsToImport(
   { target, report, dryRun }: Context,
   versioned: readonly Versioned[],
   { collection, fresh }: Where,

@@ -11,14 +11,14 @@
  */
 import { ImportService } from '../../proto/generated/scriptorium/v1/import.ts';
 import { importAccount } from './accounts.ts';
-import { type Context, eachAtOnce } from './context.ts';
+import { type Context, forEachConcurrently } from './context.ts';
 import { importFiles } from './files/import.ts';
 import type { SourceFiles } from './files/source.ts';
 import { importItems, prune, type Vaults } from './items.ts';
 import { countedTables } from './source/tables.ts';
 import { importVaults, type Population } from './vaults.ts';
 
-const usersAtOnce = 4;
+const usersConcurrencyMax = 4;
 
 export async function runImport(
   context: Context,
@@ -33,7 +33,7 @@ export async function runImport(
   const { vaults, fresh } = await importVaults(context, population);
   if (!context.dryRun) await pruneAll(context, population, vaults, fresh);
   context.progress('Items …');
-  await eachAtOnce(population.accepted, usersAtOnce, async ([uuid, { fresh: isFresh }]) => {
+  await forEachConcurrently(population.accepted, usersConcurrencyMax, async ([uuid, { fresh: isFresh }]) => {
     const collection = { isVault: false, uuid };
     await importItems(context, { collection, fresh: isFresh, vaults }, tables.itemsOf(uuid));
     await importInbox(context, uuid);
@@ -56,7 +56,7 @@ async function importAccounts(context: Context): Promise<Population> {
   const accepted = new Map<string, { readonly fresh: boolean }>();
   const refused = new Set<string>();
   const losers = await losersOf(context);
-  await eachAtOnce(tables.users(), usersAtOnce, async (user) => {
+  await forEachConcurrently(tables.users(), usersConcurrencyMax, async (user) => {
     const uuid = user.uuid.toLowerCase();
     if (losers.has(user.uuid)) {
       report.skipped('users', 'address-of-another', user.uuid);
@@ -86,11 +86,11 @@ async function pruneAll(
   fresh: ReadonlySet<string>,
 ): Promise<void> {
   const earlier = [...accepted].filter(([, { fresh: isFresh }]) => !isFresh).map(([uuid]) => uuid);
-  await eachAtOnce(earlier, usersAtOnce, (uuid) =>
+  await forEachConcurrently(earlier, usersConcurrencyMax, (uuid) =>
     prune(context, { collection: { isVault: false, uuid }, vaults }),
   );
   const before = [...vaults].filter(([uuid, state]) => state === 'here' && !fresh.has(uuid));
-  await eachAtOnce(before, usersAtOnce, ([uuid]) =>
+  await forEachConcurrently(before, usersConcurrencyMax, ([uuid]) =>
     prune(context, { collection: { isVault: true, uuid }, vaults }),
   );
 }
@@ -125,7 +125,7 @@ function settle({ report }: Context): void {
 }
 
 async function openAll({ target, report }: Context, { accepted }: Population): Promise<void> {
-  await eachAtOnce(accepted.keys(), usersAtOnce, async (userUuid) => {
+  await forEachConcurrently(accepted.keys(), usersConcurrencyMax, async (userUuid) => {
     const { opened } = await target.ask(ImportService.openAccount, { userUuid, unlock: false });
     if (opened) report.opened += 1;
   });

@@ -14,15 +14,15 @@ import {
   valueDigest,
 } from '../../proto/import-digests.ts';
 import { keyParamsOf, readSettings, versionOf } from './accounts.ts';
-import { type Context, eachAtOnce, groups } from './context.ts';
+import { type Context, forEachConcurrently, groups } from './context.ts';
 import { ownerOf } from './files/import.ts';
 import type { SourceFiles } from './files/source.ts';
 import { itemOf, numbered, owningVaultOf, refusalOf, revisionOf, type Vaults, versionedOf } from './items.ts';
 import { Report } from './report.ts';
 import type { ItemKey, SourceUser, Tables } from './source/tables.ts';
 
-const usersAtOnce = 4;
-const historiesAtOnce = 8;
+const usersConcurrencyMax = 4;
+const historiesConcurrencyMax = 8;
 const differencesMax = 1_000;
 
 interface Difference {
@@ -51,7 +51,7 @@ export async function verifyImport(context: Context, files: SourceFiles | undefi
   const compared = nothing();
   const accepted = new Map<string, { fresh: boolean }>();
   const inUse = new Set<string>();
-  await eachAtOnce(context.tables.users(), usersAtOnce, async (user) => {
+  await forEachConcurrently(context.tables.users(), usersConcurrencyMax, async (user) => {
     const uuid = user.uuid.toLowerCase();
     const imported = await context.target.showAccount(uuid);
     if (imported === undefined) compared.notImported += 1;
@@ -65,7 +65,7 @@ export async function verifyImport(context: Context, files: SourceFiles | undefi
     }
   });
   const vaults = await vaultsHere(context, accepted, inUse);
-  await eachAtOnce(accepted.keys(), usersAtOnce, (uuid) =>
+  await forEachConcurrently(accepted.keys(), usersConcurrencyMax, (uuid) =>
     compareCollection(context, compared, { isVault: false, uuid }, vaults),
   );
   for (const [uuid, state] of vaults) {
@@ -141,12 +141,12 @@ async function compareAccount(
   );
 }
 
-type ShownEntry = { readonly uuid: string; readonly sha256: string };
+type ListedEntry = { readonly uuid: string; readonly sha256: string };
 
 function compareEntries<T extends { readonly uuid: string }>(
   compared: Compared,
   what: string,
-  { here, there }: { readonly here: readonly ShownEntry[]; readonly there: readonly T[] },
+  { here, there }: { readonly here: readonly ListedEntry[]; readonly there: readonly T[] },
   digestOf: (each: T) => string,
 ): number {
   const found = new Map(here.map(({ uuid, sha256 }) => [uuid, sha256]));
@@ -256,9 +256,9 @@ async function compareListed(
         differ(compared, { what: 'history', uuid, why: 'differs' });
       }
     }
-    await eachAtOnce(
+    await forEachConcurrently(
       versioned.filter(({ version }) => version.revisions > 0),
-      historiesAtOnce,
+      historiesConcurrencyMax,
       ({ uuid, createdAt, ownerUuid }) =>
         compareHistory(context, compared, collection, { uuid, createdAt, ownerUuid }),
     );
@@ -358,7 +358,7 @@ async function compareFiles(
   files: SourceFiles,
   owners: { readonly accepted: ReadonlyMap<string, { fresh: boolean }>; readonly vaults: Vaults },
 ): Promise<void> {
-  await eachAtOnce(files.list(), 2, async (file) => {
+  await forEachConcurrently(files.list(), 2, async (file) => {
     const owner = ownerOf(file, owners, owners.vaults);
     if (owner === undefined || file.bytes === 0) return;
     compared.files += 1;

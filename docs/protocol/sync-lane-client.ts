@@ -359,8 +359,8 @@ export class SyncLaneClient {
   }
 
   /**
-   * The answer of a command that has taken effect once, or was refused.
-   * @throws Error when no server answers: what became of the command is not known
+   * The answer of a command that has taken effect once, or was refused. @throws Error when no server answers: the outcome of the
+   * command is not known
    */
   run(command: LaneCommand): Promise<LaneAnswer> {
     const answer = this.#last.then(() => this.#run(command));

@@ -29,7 +29,7 @@ export class Answer {
   #doubtful: ToolCall | undefined;
   #events: AssistantEvent[] = [];
   #toolCalls = 0;
-  #toldCalls = 0;
+  #emittedCalls = 0;
   #toolCharacters = 0;
   #usage: Usage | undefined;
   #stopReason: StopReason | undefined;
@@ -112,7 +112,7 @@ export class Answer {
     if (!this.#isComplete && this.#stopReason === undefined) throw new AnswerError('broken');
     for (const index of [...this.#tools.keys()]) this.toolEnds(index);
     if (this.#stopReason !== 'max_tokens') this.#emitDoubtful();
-    const stopReason = this.#toldCalls > 0 ? 'tool_use' : (this.#stopReason ?? 'end_turn');
+    const stopReason = this.#emittedCalls > 0 ? 'tool_use' : (this.#stopReason ?? 'end_turn');
     const finish: AssistantEvent = { kind: 'finish', stopReason };
     return [...this.take(), ...this.#usageEvents(), finish];
   }
@@ -129,7 +129,7 @@ export class Answer {
   }
 
   #tell({ id, name }: ToolCall, args: unknown): void {
-    this.#toldCalls += 1;
+    this.#emittedCalls += 1;
     this.#events.push({ kind: 'tool-call', id, name, args });
   }
 

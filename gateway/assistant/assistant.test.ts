@@ -31,7 +31,7 @@ test('a prompt is not kept in memory while its answer lasts', async (t) => {
       provider: 'openai',
       model: 'm',
       streamUuid: 'u',
-      over: () => {},
+      onEnd: () => {},
       gone: signal,
       stopping: signal,
       ended: signal,

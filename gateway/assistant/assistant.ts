@@ -76,7 +76,7 @@ export interface AnswerRequest extends Pick<Profile, 'provider' | 'model'>, Allo
   /** The access token of the pairing that answers. Undefined: the pairing has none at the moment. */
   readonly accessToken?: string | undefined;
   /** Called once the stream is over, whatever its outcome. */
-  readonly over: (end: StreamEnd) => void;
+  readonly onEnd: (end: StreamEnd) => void;
 }
 
 export class Assistant {
@@ -160,7 +160,7 @@ export class Assistant {
   }
 
   async *#frames(request: AnswerRequest, leave: AbortController): AsyncGenerator<string, void, void> {
-    const { provider: id, streamUuid, gone, stopping, ended, over } = request;
+    const { provider: id, streamUuid, gone, stopping, ended, onEnd } = request;
     const answer = new Answer(`call-${streamUuid}`);
     let mayHaveArrived = false;
     let isRejected = false;
@@ -190,7 +190,7 @@ export class Assistant {
       yield framesOf(answer.fail(failure));
     } finally {
       leave.abort();
-      over({ mayHaveArrived, isRejected, ...answer.used });
+      onEnd({ mayHaveArrived, isRejected, ...answer.used });
       this.#options.ended?.(id, outcome);
     }
   }

@@ -17,7 +17,7 @@ export interface Described {
 }
 
 /** A property without a value does not exist on the resource. */
-type Value = (of: Described) => string | undefined;
+type Value = (described: Described) => string | undefined;
 
 const values = new Map<string, Value>();
 const allNames: Name[] = [];
@@ -33,18 +33,18 @@ function property(prefix: Prefix, local: string, value: Value, isUsual = false):
   if (isUsual) usual.push(name);
 }
 
-/** The same for all resources of a kind. Other resources lack the property. */
+/** A value for all resources of a kind. Resources of other kinds lack the property. */
 const byKind =
   (kinds: Partial<Record<Kind, Value | string>>): Value =>
-  (of) => {
-    const value = kinds[of.resource.kind];
-    return typeof value === 'function' ? value(of) : value;
+  (described) => {
+    const value = kinds[described.resource.kind];
+    return typeof value === 'function' ? value(described) : value;
   };
 
-const hrefText = (of: Described, resource: Resource): string =>
-  `<D:href>${xmlText(hrefOf(of.hrefs, resource))}</D:href>`;
-const principal: Value = (of) => hrefText(of, { kind: 'principal' });
-const home: Value = (of) => hrefText(of, { kind: 'home' });
+const hrefText = (described: Described, resource: Resource): string =>
+  `<D:href>${xmlText(hrefOf(described.hrefs, resource))}</D:href>`;
+const principal: Value = (described) => hrefText(described, { kind: 'principal' });
+const home: Value = (described) => hrefText(described, { kind: 'home' });
 
 const reportsText = ['calendar-query', 'calendar-multiget']
   .map((report) => `<D:supported-report><D:report><C:${report}/></D:report></D:supported-report>`)
@@ -79,14 +79,14 @@ property(
   true,
 );
 property('D', 'current-user-principal', principal);
-property('D', 'principal-collection-set', (of) => hrefText(of, { kind: 'principals' }));
+property('D', 'principal-collection-set', (described) => hrefText(described, { kind: 'principals' }));
 property('D', 'principal-URL', byKind({ root: principal, principal }));
 property('C', 'calendar-home-set', byKind({ root: home, principals: home, principal: home }));
 property(
   'C',
   'calendar-user-address-set',
   byKind({
-    principal: (of) => `<D:href>urn:uuid:${of.hrefs.userUuid}</D:href>${principal(of)}`,
+    principal: (described) => `<D:href>urn:uuid:${described.hrefs.userUuid}</D:href>${principal(described)}`,
   }),
 );
 property('D', 'owner', byKind({ home: principal, todos: principal, object: principal }));
@@ -150,11 +150,11 @@ export class Responses {
     return this.#elements.declarations;
   }
 
-  text(of: Described): string {
+  text(described: Described): string {
     let found = '';
     let missing = '';
     for (const [name, valueIn] of this.#properties) {
-      const value = valueIn(of);
+      const value = valueIn(described);
       if (value !== undefined) found += this.#elements.text(name, this.#type === 'names' ? '' : value);
       else if (this.#type === 'named') missing += this.#elements.text(name);
     }
@@ -164,7 +164,7 @@ export class Responses {
     const propstats =
       (found !== '' || missing === '' ? propstat(found, '200 OK') : '') +
       (missing === '' ? '' : propstat(missing, '404 Not Found'));
-    return `<D:response>${hrefText(of, of.resource)}${propstats}</D:response>\n`;
+    return `<D:response>${hrefText(described, described.resource)}${propstats}</D:response>\n`;
   }
 }
 

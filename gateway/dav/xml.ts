@@ -1,6 +1,6 @@
 /**
- * Reads and writes XML. The reader handles namespaces and has bounds: no document type, no custom entities, and no
- * more depth than any request has. The writer escapes.
+ * Reads and writes XML. The reader handles namespaces. It refuses document types, custom entities, and more depth than any request
+ * has. The writer escapes.
  */
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 
@@ -29,16 +29,16 @@ export class UnreadableXml extends Error {}
 const depthMax = 32;
 const elementsMax = 5_000;
 
-interface Open extends Element {
-  readonly children: Open[];
+interface OpenElement extends Element {
+  readonly children: OpenElement[];
   text: string;
 }
 
 /** @throws UnreadableXml */
 export function readXml(bytes: Uint8Array): Element {
   const parser = new SaxesParser({ xmlns: true, position: false });
-  const open: Open[] = [];
-  let root: Open | undefined;
+  const open: OpenElement[] = [];
+  let root: OpenElement | undefined;
   let elements = 0;
   const refuse = (why: string): never => {
     throw new UnreadableXml(why);
@@ -72,7 +72,7 @@ function decoded(bytes: Uint8Array): string {
   }
 }
 
-const elementOf = ({ uri, local, attributes }: SaxesTagNS): Open => ({
+const elementOf = ({ uri, local, attributes }: SaxesTagNS): OpenElement => ({
   uri,
   local,
   children: [],

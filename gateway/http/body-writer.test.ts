@@ -116,7 +116,7 @@ test('a reader gets the bytes in order however it takes them, and nothing is hel
       for (const chunk of sent) {
         res.cork(() => bodyWriter.offer(chunk));
         let isTaken = false;
-        void Promise.resolve(bodyWriter.taken).then(() => {
+        void Promise.resolve(bodyWriter.written).then(() => {
           isTaken = true;
         });
         await Promise.resolve();
@@ -157,14 +157,14 @@ for (const lengthBytes of [1_000, undefined]) {
     bodyWriter.overdue(clock.monotonicMs());
     t.deepEqual(events, ['given up']);
     t.is(replyMemory.bytes, 0);
-    await bodyWriter.taken;
+    await bodyWriter.written;
   });
 
   test(`with ${name} length, a reader need take nothing while there is nothing to take`, async (t) => {
     const { res, clock, events, bodyWriter } = world(lengthBytes);
     res.roomBytes = 500;
     res.cork(() => bodyWriter.offer(new Uint8Array(500)));
-    t.is(bodyWriter.taken, undefined);
+    t.is(bodyWriter.written, undefined);
     await clock.advance(60_000);
     bodyWriter.overdue(clock.monotonicMs());
     t.deepEqual(events, []);
@@ -188,7 +188,7 @@ test('a reply without room in the memory of replies is given up on', async (t) =
   res.cork(() => bodyWriter.offer(new Uint8Array(500)));
   t.deepEqual(events, ['given up']);
   t.is(replyMemory.bytes, 0);
-  await bodyWriter.taken;
+  await bodyWriter.written;
 });
 
 test('a reader that leaves the last of a reply keeps no more of it in memory', (t) => {

@@ -46,7 +46,7 @@ export class BodyWriter implements HeldReply {
   /** For a reply of unknown length: the bytes of the latest piece of which the library kept a part. */
   #keptBytes = 0;
   #isOver = false;
-  #onTaken = () => {};
+  #onWritten = () => {};
 
   constructor({
     res,
@@ -83,10 +83,10 @@ export class BodyWriter implements HeldReply {
   }
 
   /** Resolves when the last chunk is taken, or never will be. Undefined if it is taken already. */
-  get taken(): Promise<void> | undefined {
+  get written(): Promise<void> | undefined {
     if (!this.#isBehind || this.#isOver) return undefined;
     return new Promise((resolve) => {
-      this.#onTaken = resolve;
+      this.#onWritten = resolve;
     });
   }
 
@@ -111,7 +111,7 @@ export class BodyWriter implements HeldReply {
     this.#isOver = true;
     this.#unsent = empty;
     this.#options.replyMemory.release(this);
-    this.#onTaken();
+    this.#onWritten();
   }
 
   #retry(): void {
@@ -125,7 +125,7 @@ export class BodyWriter implements HeldReply {
     if (!this.#isBehind) {
       this.#throughput.rest();
       this.#options.replyMemory.release(this);
-      this.#onTaken();
+      this.#onWritten();
     } else if (movedBytes > 0) {
       this.#hold();
     }

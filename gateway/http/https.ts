@@ -24,11 +24,11 @@ export interface Https {
 
 export function createHttps({ isPublicUrlHttps, hstsSeconds, clientAddress, log }: HttpsOptions): Https {
   const line = hstsSeconds === 0 ? '' : `\r\nStrict-Transport-Security: max-age=${hstsSeconds}`;
-  let isTold = false;
+  let isLogged = false;
 
-  function tell(res: HttpResponse): void {
-    if (isTold || !isTrusted(res)) return;
-    isTold = true;
+  function warn(res: HttpResponse): void {
+    if (isLogged || !isTrusted(res)) return;
+    isLogged = true;
     log.warn(
       'Clients come over https, but PUBLIC_URL is not https: set it, or cookies will not work in apps of other sites and will be sent over http too.',
     );
@@ -36,21 +36,21 @@ export function createHttps({ isPublicUrlHttps, hstsSeconds, clientAddress, log 
 
   function isTrusted(res: HttpResponse): boolean {
     const peer = Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
-    return clientAddress.resolve(peer, nobody) === nobody;
+    return clientAddress.resolve(peer, documentationAddress) === documentationAddress;
   }
 
   if (isPublicUrlHttps) return { replyLines: () => line };
   return {
     replyLines(res, headers) {
       if (!isHttps(headers.get('x-forwarded-proto'))) return '';
-      tell(res);
+      warn(res);
       return line;
     },
   };
 }
 
 /** An address reserved for documentation: it appears only if the proxy is trusted. */
-const nobody = '192.0.2.1';
+const documentationAddress = '192.0.2.1';
 
 /** With several proxies, the first is the one that clients reach. */
 const isHttps = (forwardedProto: string): boolean => /^\s*https\s*(,|$)/i.test(forwardedProto);

@@ -139,7 +139,7 @@ function scanWhole(scanner: Scanner): ScannedJson {
 }
 
 /** No known name is this long, however it is escaped. */
-const wantedKeyBytesMax = 1024;
+const keyBytesMax = 1024;
 
 /** Undefined for an unwanted member. */
 function keyOf(
@@ -148,7 +148,7 @@ function keyOf(
   to: number,
   fieldNames: ReadonlySet<string> | undefined,
 ): string | undefined {
-  if (fieldNames !== undefined && to - from > wantedKeyBytesMax) return undefined;
+  if (fieldNames !== undefined && to - from > keyBytesMax) return undefined;
   const key: unknown = JSON.parse(scanner.text(from, to));
   if (typeof key !== 'string') throw new SyntaxError('expected a string as a key');
   return fieldNames === undefined || fieldNames.has(key) ? key : undefined;

@@ -9,6 +9,7 @@ import {
   type Loading,
   loadNativeLibrary,
   NativeHttpError,
+  nativePath,
   type Runtime,
   whatThereIs,
 } from './native-library.ts';
@@ -24,6 +25,10 @@ const onto = (changed: Partial<Loading> = {}): Loading => ({
   open: (path) => path,
   glibcVersion: () => '2.41',
   ...changed,
+});
+
+test('the file that the image keeps is the one that is loaded', (t) => {
+  t.is(nativePath(onto()), openedBy() as string);
 });
 
 const openedBy = (changed: Partial<Loading> = {}): unknown => loadNativeLibrary(onto(changed));

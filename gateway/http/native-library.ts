@@ -61,6 +61,9 @@ export function loadNativeLibrary(loading = here): NativeLibrary {
   }
 }
 
+/** The file that is loaded here. The build of the image removes the others (`Containerfile`). @throws NativeHttpError */
+export const nativePath = (loading = here): string => checkedFile(loading).path;
+
 function checkedFile(loading: Loading) {
   const { of, name } = chosenFor(loading.runtime);
   return { of, name, path: checked(of, name, loading) };

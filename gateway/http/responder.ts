@@ -166,7 +166,7 @@ export class Responder {
     }
     for await (const chunk of chunks) {
       if (!this.#offer(outgoing, chunk)) return;
-      await this.#bodyWriter?.taken;
+      await this.#bodyWriter?.written;
       if (this.#finished) return;
     }
     if (!this.#sent) this.send({ ...outgoing, body: '' });
@@ -273,9 +273,9 @@ export class Responder {
       this.#finish(status);
       return;
     }
-    const takenBytes = this.#res.getWriteOffset();
+    const writtenBytes = this.#res.getWriteOffset();
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-    this.#startBody(lengthBytes, status).offer(bytes.subarray(takenBytes));
+    this.#startBody(lengthBytes, status).offer(bytes.subarray(writtenBytes));
   }
 
   #startBody(lengthBytes: number | undefined, status: number): BodyWriter {

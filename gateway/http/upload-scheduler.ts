@@ -29,7 +29,7 @@ export interface UploadWatermarks {
 }
 
 /** How many connections of a user are kept for the next body. */
-const keptMax = 4;
+const rememberedMax = 4;
 
 export class UploadScheduler {
   readonly #watermarks: UploadWatermarks;
@@ -78,7 +78,7 @@ export class UploadScheduler {
   }
 
   isCrowdedBy(user: string): boolean {
-    return this.#streamsOfUsers.of(user) > keptMax;
+    return this.#streamsOfUsers.of(user) > rememberedMax;
   }
 
   moved(user: string, bytes: number): void {

@@ -43,7 +43,7 @@ const notPaired = {
   message:
     'The assistant of this account is no longer paired with its provider. Asking again does not help: an administrator has to pair it anew.',
 };
-const notHeard: StreamEnd = { mayHaveArrived: false };
+const notSent: StreamEnd = { mayHaveArrived: false };
 
 type BegunStream = z.infer<typeof AssistantBudget.commands.beginAssistantStream.ok>;
 
@@ -66,7 +66,7 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
     let paired: Paired | undefined;
     let isOver = false;
     let isOpened = false;
-    const over = (end: StreamEnd) => {
+    const onEnd = (end: StreamEnd) => {
       if (isOver) return;
       isOver = true;
       release();
@@ -83,23 +83,23 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
         return { status: 200 };
       });
       if (begun === undefined) {
-        over(notHeard);
+        onEnd(notSent);
         return flat(reply);
       }
       const { subscriptionId, sessionUuid, ...profile } = begun as BegunStream;
       if (subscriptionId !== undefined) {
         paired = await pairedFor(actors, subscriptionId, ask);
         if (paired === undefined) {
-          over(notHeard);
+          onEnd(notSent);
           return refusedAnswer(notPaired, reply.caller);
         }
       }
       const ended = context.untilSessionEnds(sessionUuid);
       const accessToken = paired?.accessToken;
-      const request = { ...profile, chatRequest, gone, stopping, ended, over, accessToken };
+      const request = { ...profile, chatRequest, gone, stopping, ended, onEnd, accessToken };
       // A reader who left before the first piece never asks for it. After that, only the stream knows which provider
       // has received the request.
-      whenAborted(gone, () => isOpened || over(notHeard));
+      whenAborted(gone, () => isOpened || onEnd(notSent));
       return {
         ...reply,
         contentType: eventStream,
@@ -112,7 +112,7 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
         },
       };
     } catch (error) {
-      over(notHeard);
+      onEnd(notSent);
       throw error;
     }
   }

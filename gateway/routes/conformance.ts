@@ -1,4 +1,7 @@
-/** What conformance runs do to accounts (docs/protocol/account.md, "Conformance runs"). Served only to them. */
+/**
+ * The endpoint by which a conformance run gives an account a subscription (docs/protocol/account.md, "Conformance runs"). It is
+ * served only if the settings allow such runs.
+ */
 import { z } from 'zod';
 import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import type { AccountSettings } from '../../actors/settings.ts';
@@ -12,8 +15,8 @@ export interface ConformanceRouteOptions {
   readonly signinKeys: Pick<SigninKeys, 'actorId'>;
 }
 
-/** More milliseconds than any time has. */
-const leastMicros = 1e14;
+/** A number from here on is a time in microseconds: no time has so many milliseconds. */
+const microsFrom = 1e14;
 
 const premium = z.object({
   username: emailField.min(1),
@@ -70,5 +73,5 @@ export function conformanceRoutes({ settings, signinKeys }: ConformanceRouteOpti
 
 function microsOf(time: number | string): number {
   if (typeof time === 'string') return Date.parse(time) * 1_000;
-  return time < leastMicros ? time * 1_000 : time;
+  return time < microsFrom ? time * 1_000 : time;
 }

@@ -327,7 +327,7 @@ function objectsNamed(
 }
 
 /** Writing one of the largest objects takes up to 10 ms, and blocks all other requests meanwhile. */
-const namedAtOnce = 5;
+const concurrencyMax = 5;
 
 /** In the order of the request. A missing object and another user's object look the same: neither is there. */
 async function* namedTexts(
@@ -335,8 +335,8 @@ async function* namedTexts(
   named: readonly NamedObject[],
   described: (object: NonNullable<Described['object']>) => string,
 ): AsyncGenerator<string> {
-  for (let at = 0; at < named.length; at += namedAtOnce) {
-    const part = named.slice(at, at + namedAtOnce);
+  for (let at = 0; at < named.length; at += concurrencyMax) {
+    const part = named.slice(at, at + concurrencyMax);
     const uids = part.map(({ uid }) => uid).filter((uid) => uid !== undefined);
     const found = new Map((await program.objects(uids)).map((object) => [object.uid, object]));
     for (const { href, uid } of part) {

@@ -42,8 +42,8 @@ export function optionsOf(scenarios: Readonly<Record<string, Arrivals>>, objecti
 }
 
 /**
- * For devices that return: each has a connection of its own. Another one's, kept since its iteration, may end just as the request goes
- * out, because the server closes a connection that is idle for 12 s. k6 then repeats no POST, and reports `EOF`.
+ * For devices that return: each has a connection of its own. A connection that is kept since an earlier iteration may end just as
+ * the request goes out. The server closes a connection that is idle for 12 s. k6 then repeats no POST, and reports `EOF`.
  */
 export const ownConnections: Options = { noVUConnectionReuse: true };
 

@@ -9,7 +9,7 @@ import { readStatus, type Status, type StatusOptions } from './status.ts';
 import { style } from './style.ts';
 
 /** With more nodes, those that serve as they should are folded away. */
-const nodesShown = 30;
+const nodesMax = 30;
 /** Rare enough to read on, and to leave what is unfolded for a while. */
 const refreshS = 30;
 
@@ -121,7 +121,7 @@ function nodesSection({ cluster }: Status): Html {
       ['Node', 'State', 'Role', 'Release', 'Lease ends in', 'Shards'],
       nodes.map((node) => rowOf(node, most)),
     );
-  if (present.length <= nodesShown) return section('Nodes', count, tableOf([...others, ...live]));
+  if (present.length <= nodesMax) return section('Nodes', count, tableOf([...others, ...live]));
   return section(
     'Nodes',
     count,

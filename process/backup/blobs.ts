@@ -11,11 +11,11 @@ import { FileStoreError } from '../../actors/files/store.ts';
 import { file, originOf } from '../../actors/files/tables.ts';
 import { BackupError } from './error.ts';
 import {
+  type BackedUpBlob,
   blobFolder,
   blobObject,
   folderOf,
   hashesIn,
-  type KeptBlob,
   type ManifestObject,
   sha256,
   textOfLines,
@@ -68,7 +68,7 @@ export interface Copying {
 }
 
 export interface CopiedPart {
-  readonly blobs: readonly KeptBlob[];
+  readonly blobs: readonly BackedUpBlob[];
   /** Named, and not in the store of files. */
   readonly missing: readonly string[];
 }
@@ -76,7 +76,7 @@ export interface CopiedPart {
 /** Copies what the target lacks of one part, and tells where each blob is. @throws BackupError */
 export async function copyPart(copying: Copying, digit: string): Promise<CopiedPart> {
   const present = await objectsThere(copying, digit);
-  const blobs = new Map<string, KeptBlob>();
+  const blobs = new Map<string, BackedUpBlob>();
   const missing: string[] = [];
   for await (const { name, bytes } of namedBlobs(copying.client)) {
     const hash = sha256(name);
@@ -139,7 +139,11 @@ export async function stillNamed(
 /** Writes the two lists of a part. */
 export async function writePart(
   { target, sealer }: Pick<Copying, 'target' | 'sealer'>,
-  { id, digit, blobs }: { readonly id: string; readonly digit: string; readonly blobs: readonly KeptBlob[] },
+  {
+    id,
+    digit,
+    blobs,
+  }: { readonly id: string; readonly digit: string; readonly blobs: readonly BackedUpBlob[] },
 ): Promise<{ readonly list: ManifestObject; readonly objects: ManifestObject }> {
   const lines = blobs.map(({ name, bytes, object }) => JSON.stringify([name, bytes, object]));
   const list = await sealer.seal(await zip(textOfLines(lines)));

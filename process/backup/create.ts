@@ -17,10 +17,10 @@ import { type BlobSource, copyPart, stillNamed, writePart, written } from './blo
 import { connectTo, inSnapshot, migrationsOf, settingOf, takeBackupLock } from './database.ts';
 import { BackupError } from './error.ts';
 import {
+  type BackedUpBlob,
   backupId,
   digits,
   folderOf,
-  type KeptBlob,
   type Manifest,
   manifestBytes,
   manifestOf,
@@ -185,7 +185,7 @@ class Backup {
   }
 }
 
-const bytesOf = (blobs: readonly KeptBlob[]): number => blobs.reduce((sum, { bytes }) => sum + bytes, 0);
+const bytesOf = (blobs: readonly BackedUpBlob[]): number => blobs.reduce((sum, { bytes }) => sum + bytes, 0);
 
 /** The lines of each object. */
 async function* objectsOf(

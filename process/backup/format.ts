@@ -56,7 +56,7 @@ export type Manifest = z.infer<typeof manifestForm>;
 export type ManifestObject = z.infer<typeof objectForm>;
 
 /** A blob of the files of users, and the object that holds it. */
-export interface KeptBlob {
+export interface BackedUpBlob {
   readonly name: string;
   readonly bytes: number;
   readonly object: string;
@@ -113,7 +113,7 @@ export async function linesOf(
 
 export const textOfLines = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 
-export function blobIn(line: string): KeptBlob {
+export function blobIn(line: string): BackedUpBlob {
   const [name, bytes, object] = JSON.parse(line) as [string, number, string];
   return { name, bytes, object };
 }

@@ -8,7 +8,7 @@ import { BackupError } from './error.ts';
 import { backupsIn, digits, folderOf, type Manifest, manifestOf, readManifest, verified } from './format.ts';
 import type { BackupTarget } from './target.ts';
 
-const removedAtOnce = 1_000;
+const removeBatchMax = 1_000;
 
 /** Leaves the newest `keep` backups. @throws BackupError */
 export async function prune(target: BackupTarget, keep: number): Promise<void> {
@@ -76,7 +76,7 @@ async function removeAll(
   for await (const { name } of objects) {
     if (!isUnwanted(name)) continue;
     unwanted.push(name);
-    if (unwanted.length < removedAtOnce) continue;
+    if (unwanted.length < removeBatchMax) continue;
     await target.remove(unwanted);
     unwanted = [];
   }

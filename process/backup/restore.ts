@@ -18,7 +18,7 @@ import { ident } from '../../runtime/store/postgres/sql.ts';
 import { migrations, restoringMark } from '../schema.ts';
 import { connectTo, firstUsedTable, ifThere, migrationsOf } from './database.ts';
 import { BackupError } from './error.ts';
-import { blobIn, hashesIn, type KeptBlob, linesOf, type Manifest, sha256 } from './format.ts';
+import { type BackedUpBlob, blobIn, hashesIn, linesOf, type Manifest, sha256 } from './format.ts';
 import { type BackupRow, digestOf, insertRows } from './rows.ts';
 import type { Opener } from './sealing.ts';
 import { type BackupTable, backupTables } from './tables.ts';
@@ -154,16 +154,16 @@ async function restoreFiles(options: RestoreOptions, files: FileStore): Promise<
   for (const { list } of manifest.blobs.parts) {
     for (const line of await linesOf(target, list, keyOf(options))) {
       const blob = blobIn(line);
-      const content = await readKept(options, blob);
+      const content = await readVerified(options, blob);
       if (!(await isThere(files, blob, sha256(content)))) await writeBlob(files, blob, content);
     }
   }
 }
 
 /** The bytes of a blob, checked. @throws BackupError */
-export async function readKept(
+export async function readVerified(
   { target, opener, manifest }: Pick<RestoreOptions, 'target' | 'opener' | 'manifest'>,
-  { name, bytes, object }: KeptBlob,
+  { name, bytes, object }: BackedUpBlob,
 ): Promise<Buffer> {
   const stored = await target.get(object);
   const hashes = hashesIn(object);
@@ -175,7 +175,7 @@ export async function readKept(
   return content;
 }
 
-async function isThere(files: FileStore, { name, bytes }: KeptBlob, expected: string): Promise<boolean> {
+async function isThere(files: FileStore, { name, bytes }: BackedUpBlob, expected: string): Promise<boolean> {
   const [found] = await files.list({ prefix: uploadOf(name), limit: 1 });
   if (found === undefined) return false;
   try {
@@ -191,7 +191,7 @@ async function isThere(files: FileStore, { name, bytes }: KeptBlob, expected: st
 /** `<owner>/<upload>/`, by which the store lists. */
 const uploadOf = (name: string): string => name.slice(0, name.lastIndexOf('/') + 1);
 
-async function writeBlob(files: FileStore, { name, bytes }: KeptBlob, content: Buffer): Promise<void> {
+async function writeBlob(files: FileStore, { name, bytes }: BackedUpBlob, content: Buffer): Promise<void> {
   try {
     await files.write(name, once(content), {
       owner: name.slice(0, name.indexOf('/')),

@@ -20,7 +20,7 @@ const entry = fileURLToPath(new URL(`../../main${extname(import.meta.url)}`, imp
 const startMs = 120_000;
 const stopMs = 60_000;
 const requestMs = 120_000;
-const linesKept = 20;
+const outputLinesMax = 20;
 const api = '20200115';
 const pageItems = 150;
 
@@ -42,19 +42,19 @@ export async function startScratchServer(options: {
     },
   });
   const ended = once(child, 'exit');
-  const said: string[] = [];
+  const lastLines: string[] = [];
   const url = await new Promise<string>((resolve, reject) => {
     const fail = () =>
       reject(
         new BackupError(
           'damaged',
-          `No server starts on the restored database: ${said.join(' ').slice(-1_000)}`,
+          `No server starts on the restored database: ${lastLines.join(' ').slice(-1_000)}`,
         ),
       );
     const alarm = setTimeout(fail, startMs);
     const read = (line: string) => {
-      said.push(line);
-      if (said.length > linesKept) said.shift();
+      lastLines.push(line);
+      if (lastLines.length > outputLinesMax) lastLines.shift();
       const [, found] = /sync server: (\S+)/.exec(line) ?? [];
       if (found === undefined) return;
       clearTimeout(alarm);

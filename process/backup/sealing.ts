@@ -1,8 +1,8 @@
 /**
  * How objects are kept: as they are, or encrypted with age (https://age-encryption.org) to the recipients of the operator.
  *
- * Backing up needs only the recipients' keys, so the server that writes a backup cannot read it. age hides what is in a backup
- * and notices what was changed. It does not prove who wrote it.
+ * Backing up needs only the recipients' keys, so the server that writes a backup cannot read it. The library age hides the content
+ * of a backup and notices every change of it. It does not prove who wrote it.
  */
 import { createHash } from 'node:crypto';
 import { BackupError } from './error.ts';

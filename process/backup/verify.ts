@@ -21,7 +21,7 @@ import { connectTo, settingOf } from './database.ts';
 import { BackupError } from './error.ts';
 import { blobIn, digits, linesOf, type Manifest, sha256, verified } from './format.ts';
 import { openEmbedded, using } from './open.ts';
-import { readKept, restore } from './restore.ts';
+import { readVerified, restore } from './restore.ts';
 import { TableDigest } from './rows.ts';
 import { type ScratchServer, startScratchServer } from './scratch-server.ts';
 import type { Opener } from './sealing.ts';
@@ -102,7 +102,7 @@ class Verification {
     for (const { list, objects } of manifest.blobs.parts) {
       await verified(target, objects);
       for (const line of await linesOf(target, list, { sealer: manifest.sealer, opener })) {
-        await readKept({ target, manifest, opener }, blobIn(line));
+        await readVerified({ target, manifest, opener }, blobIn(line));
       }
     }
   }
@@ -176,7 +176,7 @@ async function largestAccounts(
 /** What a client is given of an item, and what it would notice. */
 const comparedColumns = ['uuid', 'content_type', 'content', 'enc_item_key'];
 /** An item takes 16 MiB at most. */
-const itemsAtOnce = 10;
+const concurrencyMax = 10;
 
 const lineOfItem = (row: Readonly<Record<string, unknown>>): string => {
   const hash = createHash('sha256');
@@ -192,11 +192,11 @@ async function itemsInDatabase(client: pg.Client, userUuid: string): Promise<Tab
     const where = after === undefined ? '' : ` AND i.uuid > ${parameters.add('uuid', after)}`;
     const { rows } = await client.query(
       `SELECT ${selectList(item, comparedColumns, 'i')} FROM ${ident(item.name)} AS i
-       WHERE i.collection = ${owner} AND i.deleted = false AND i.moved_to IS NULL${where} ORDER BY i.uuid LIMIT ${itemsAtOnce}`,
+       WHERE i.collection = ${owner} AND i.deleted = false AND i.moved_to IS NULL${where} ORDER BY i.uuid LIMIT ${concurrencyMax}`,
       parameters.values,
     );
     for (const row of rows) digest.add(lineOfItem(row));
-    if (rows.length < itemsAtOnce) return digest;
+    if (rows.length < concurrencyMax) return digest;
     after = rows.at(-1)?.uuid;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * `scriptorium doctor`: looks at what a server depends on, with the server's own settings, and says what to do about
- * what is wrong. It changes nothing, and the server may be running.
+ * `scriptorium doctor`: checks what a server depends on, with the server's own settings, and says how to fix what is wrong. It
+ * changes nothing, and the server may be running.
  */
 import { systemClock } from '../../runtime/clock.ts';
 import { systemRandom } from '../../runtime/random.ts';
@@ -12,7 +12,7 @@ import { checkDescriptors, checkDisk } from './machine.ts';
 import { checkNats } from './nats.ts';
 import { checkPublicUrl } from './public-url.ts';
 
-/** In the order in which to mend them. Without a valid configuration, that is the only finding. */
+/** The findings in the order in which to fix them. If the configuration is invalid, that is the only finding. */
 export async function examine(read: () => Configuration = configuration): Promise<readonly Finding[]> {
   const configured = configurationOrFindings(read);
   if (!('config' in configured)) return configured;

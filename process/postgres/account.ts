@@ -4,8 +4,8 @@
  * - An ordinary user runs it directly.
  * - Root runs it as the owner of the cluster's directory if that is another user. Otherwise root runs it as the user
  *   `postgres`, and creates that user if needed.
- * - If that user cannot reach the programs or the data, as in a clone under /root, it gets the one capability to traverse
- *   directories, and no other. The permissions of directories that are not ours stay unchanged.
+ * - That user may be unable to reach the programs or the data, as in a clone under /root. It then gets the one capability to
+ *   traverse directories, and no other. The permissions of directories that are not ours stay unchanged.
  */
 import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process';
 import { chmod, chown, readFile, stat } from 'node:fs/promises';

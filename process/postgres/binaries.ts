@@ -22,8 +22,8 @@ export async function findBinaries(): Promise<Binaries> {
 }
 
 /**
- * npm packages cannot contain symbolic links, so the package creates those of its libraries in an install script. npm
- * may be configured not to run scripts. Creating the links again is harmless.
+ * npm packages cannot contain symbolic links, so the package creates those of its libraries in an install script. But npm may be
+ * configured not to run scripts. Creating the links again is harmless.
  */
 export async function linkLibraries(nativeDirectory: string): Promise<void> {
   const list = await readFile(join(nativeDirectory, 'pg-symlinks.json'), 'utf8').catch(() => '[]');

@@ -113,14 +113,14 @@ function runInitdb(initdb: string, account: Account, path: string, passwordFile:
       // The server handles a Ctrl-C that is meant for it.
       detached: true,
     });
-    let said = '';
+    let output = '';
     child.stderr?.on('data', (chunk: Buffer) => {
-      said = (said + chunk.toString('utf8')).slice(-2_000);
+      output = (output + chunk.toString('utf8')).slice(-2_000);
     });
     child.once('error', reject);
     child.once('close', (code) => {
       if (code === 0) return fulfil();
-      reject(new Error(`PostgreSQL's initdb failed (exit code ${code}): ${said.trim()}`));
+      reject(new Error(`PostgreSQL's initdb failed (exit code ${code}): ${output.trim()}`));
     });
   });
 }

@@ -113,12 +113,12 @@ async function tryStart(
     });
   });
   const postmaster = { ended, stop: () => stop(child, ended, clock) };
-  const said = await Promise.race([ready, ended, sleep(clock, readyMs).then(() => null)]);
-  if (said === null) {
+  const outcome = await Promise.race([ready, ended, sleep(clock, readyMs).then(() => null)]);
+  if (outcome === null) {
     await postmaster.stop();
     return `it was not ready after ${readyMs / 1_000} s`;
   }
-  return said ?? postmaster;
+  return outcome ?? postmaster;
 }
 
 function lastWords(child: ChildProcess): Promise<string> {

@@ -244,12 +244,12 @@ export class ActiveActors {
     this.#held.set(actor, bytes);
   }
 
-  #freeBytes(wantedBytes: number): void {
+  #freeBytes(neededBytes: number): void {
     const idle = [...this.#actors.values()].filter((actor) => actor.isIdle);
     idle.sort((a, b) => a.lastUsedMs - b.lastUsedMs);
     let freedBytes = 0;
     for (const actor of idle) {
-      if (freedBytes >= wantedBytes) return;
+      if (freedBytes >= neededBytes) return;
       freedBytes += actor.heldBytes;
       passivate(actor);
     }

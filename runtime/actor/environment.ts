@@ -32,7 +32,7 @@ export interface ActorEnvironment {
   readonly committer: Pick<Committer, 'ready'>;
   readonly reader: Pick<Reader, 'read'>;
   readonly unchangedMarkers: Pick<UnchangedSinceMarkers, 'set' | 'clear' | 'of' | 'holds'>;
-  readonly publisher: Pick<Publisher, 'registrationOf' | 'admits' | 'signalled'>;
+  readonly publisher: Pick<Publisher, 'registrationOf' | 'maySubscribe' | 'signalled'>;
   readonly limits: Limits;
   readonly metrics: RuntimeMetrics;
   readonly logger: Logger;

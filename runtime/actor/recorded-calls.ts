@@ -27,7 +27,7 @@ export function callKey(callId: string): string {
 /** No repeat of a call comes later than this, twice the longest wait of its caller. */
 const repeatsMs = 60_000;
 /** An actor keeps this many longer than that. As many are removed at once, because a commit that also removes takes longer. */
-const keptMax = 100;
+const callsMax = 100;
 /** The most that one commit removes. Each removes more than it adds, so this ends. */
 const goingMax = 1_000;
 
@@ -53,11 +53,11 @@ export class RecordedCalls {
 
   /** Notes a new call. Returns the calls that its commit removes. @throws OverloadedError */
   add(key: string, nowMs: number): readonly string[] {
-    if (this.#madeAtMs.size < Math.min(this.#max, 2 * keptMax)) return this.#note(key, nowMs, []);
-    const old = this.#oldest(goingMax + keptMax, nowMs - repeatsMs);
+    if (this.#madeAtMs.size < Math.min(this.#max, 2 * callsMax)) return this.#note(key, nowMs, []);
+    const old = this.#oldest(goingMax + callsMax, nowMs - repeatsMs);
     if (this.#madeAtMs.size - old.length >= this.#max)
       throw new OverloadedError('too many calls of this actor are being recorded');
-    const surplus = old.length < 2 * keptMax ? [] : old.slice(0, -keptMax);
+    const surplus = old.length < 2 * callsMax ? [] : old.slice(0, -callsMax);
     return this.#note(key, nowMs, surplus);
   }
 

@@ -60,7 +60,7 @@ export interface TurnScope {
   readonly jobLeaseMs: number;
   readonly dependencies: Dependencies;
   readonly random: Turn['random'];
-  readonly publisher: Pick<Publisher, 'registrationOf' | 'admits'>;
+  readonly publisher: Pick<Publisher, 'registrationOf' | 'maySubscribe'>;
   readonly recordedCalls: Pick<RecordedCalls, 'add'>;
 }
 
@@ -329,7 +329,7 @@ export class RunningTurn extends StateView implements Turn {
 
   subscribe(gateway: string): string {
     const { self, publisher } = this.#scope;
-    if (!publisher.admits(self, gateway))
+    if (!publisher.maySubscribe(self, gateway))
       throw new OverloadedError('too many subscriptions to actors of this host');
     this.recorded.signals.push({ subscribe: gateway });
     return publisher.registrationOf(self);

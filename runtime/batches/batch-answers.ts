@@ -22,7 +22,7 @@ export interface BatchAnswersOptions {
 
 type Reply = BatchReply['replies'][number];
 
-const atOnceMax = 32;
+const concurrencyMax = 32;
 /** The host answers a batch within this time, so that a slow actor does not delay the others for long. */
 const answeredWithinMs = 1_000;
 /** The bytes of all replies to one batch. */
@@ -30,7 +30,7 @@ const replyBytesMax = 256 * 1_024;
 
 export class BatchAnswers {
   readonly #options: BatchAnswersOptions;
-  readonly #semaphore = new Semaphore(atOnceMax);
+  readonly #semaphore = new Semaphore(concurrencyMax);
 
   constructor(options: BatchAnswersOptions) {
     this.#options = options;

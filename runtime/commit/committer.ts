@@ -1,7 +1,7 @@
 /**
- * One committer per host. Whenever a slot is free, the committer sends the ready commits of the actors as one batch: at most one
- * of each actor, up to a number of actors and bytes. There is no timer. While every slot is busy commits pile up, so batches
- * grow with the load by themselves.
+ * One committer per host. Whenever a slot is free, the committer sends the ready commits of the actors as one batch. It has at most
+ * one commit of each actor, and is bounded in actors and bytes. There is no timer. While every slot is busy commits pile up, so
+ * batches grow with the load by themselves.
  *
  * One actor does not stop the others. A batch is sent once, and a statement waits for a lock only briefly. What must then be
  * separated goes into quarantine, which has slots of its own; batches that have failed least go first. The commits of an actor

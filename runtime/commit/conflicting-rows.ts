@@ -72,11 +72,11 @@ export async function findRejections(
     const own = new Set(writes.flatMap(ownRow));
     const isRival = keys.some(({ id }) => claimed.has(id));
     for (const { id } of keys) claimed.add(id);
-    const inTheWay = keys.flatMap(({ id, table }) => {
+    const conflicting = keys.flatMap(({ id, table }) => {
       const row = holders.get(id);
       return row === undefined || own.has(rowId(table, row)) ? [] : [{ table, row }];
     });
-    return { conflicting: inTheWay, isRival };
+    return { conflicting, isRival };
   });
 }
 

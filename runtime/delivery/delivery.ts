@@ -17,7 +17,7 @@ import { Passes } from './passes.ts';
 import { Sweeper } from './sweeper.ts';
 
 /** The pause before the next look for rows that found no room. */
-const roomPauseMs = 5;
+const capacityPauseMs = 5;
 
 export interface DeliveryOptions {
   readonly kinds: readonly Kind[];
@@ -115,7 +115,7 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
     // This pass found rows that cannot be tried now, or none where it looked. Other rows may still be due.
     const isIdle = rows.length === 0 || this.#inFlight.passedOver > passedOver;
     const goesOn = this.#morePending && isIdle && !this.#inFlight.isFull;
-    return goesOn ? roomPauseMs : limits.sweepMs;
+    return goesOn ? capacityPauseMs : limits.sweepMs;
   }
 
   /** A later sweep finds the rows for which there is no room now. */
@@ -140,7 +140,7 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
     const next = this.#inFlight.end(this.keyOf(row), wasDelivered);
     if (next !== undefined) this.tryAll([next], nowMs);
     // There is room again, so rows without room need not wait for the next sweep.
-    else if (this.#morePending && wasDelivered) this.#sweeper.within(roomPauseMs);
+    else if (this.#morePending && wasDelivered) this.#sweeper.within(capacityPauseMs);
     return wasDelivered;
   }
 }

@@ -13,7 +13,7 @@ import { slice } from '../slice.ts';
 import { StoreError } from '../store/store.ts';
 import { InProcessTransport } from '../transport/in-process.ts';
 import type { HostEvent } from '../transport/transport.ts';
-import { hostOfRegistration, nobody, Publisher, rememberedMax } from './publisher.ts';
+import { hostOfRegistration, noActor, Publisher, rememberedMax } from './publisher.ts';
 
 const count = slice({ name: 'count', format: 1, schema: z.number(), initial: 0 });
 
@@ -77,7 +77,7 @@ async function startPublisher() {
   const sent: HostEvent[] = [];
   transport.listen('g', {
     event: (event) => {
-      if (event.address.kind !== nobody.kind) sent.push(event);
+      if (event.address.kind !== noActor.kind) sent.push(event);
     },
     hinted() {},
     reconnected() {},
@@ -219,14 +219,14 @@ test('heartbeats after an event repeat its number, so that its loss shows and th
   publisher.signalled(actor, [{ subscribe: 'a' }, { publish: 1 }]);
   await clock.advance(10_000);
   t.is(sent.length, 2);
-  t.like(sent.at(-1), { sequence: 1, address: nobody });
+  t.like(sent.at(-1), { sequence: 1, address: noActor });
   await clock.advance(60_000);
   t.is(sent.length, 4);
-  t.like(sent.at(-1), { sequence: 1, address: nobody });
+  t.like(sent.at(-1), { sequence: 1, address: noActor });
   publisher.signalled(actor, [{ publish: 2 }]);
   t.like(sent.at(-1), { sequence: 2, event: 2 });
   await clock.advance(10_000);
-  t.like(sent.at(-1), { sequence: 2, address: nobody });
+  t.like(sent.at(-1), { sequence: 2, address: noActor });
 });
 
 test('a gateway that was sent nothing for long gets no heartbeats, and is told the number when it renews', async (t) => {
@@ -303,9 +303,9 @@ test('an actor that leaves with its shard has no subscriptions here any more', (
 test('beyond the bound new subscriptions are rejected and known ones renewed', async (t) => {
   const { publisher } = createPublisher(1);
   publisher.signalled(actor, [{ subscribe: 'a' }]);
-  t.true(publisher.admits(actor, 'a'));
-  t.false(publisher.admits(actor, 'b'));
-  t.false(publisher.admits({ ...actor, id: 'another' }, 'a'));
+  t.true(publisher.maySubscribe(actor, 'a'));
+  t.false(publisher.maySubscribe(actor, 'b'));
+  t.false(publisher.maySubscribe({ ...actor, id: 'another' }, 'a'));
 });
 
 test('a turn that may not subscribe fails as overloaded', async (t) => {

@@ -36,7 +36,7 @@ export const rememberedMax = 1_024;
 const subscriptionsMax = 200_000;
 
 /** The actor of a heartbeat, which belongs to none. */
-export const nobody: Address = { kind: '', id: '' };
+export const noActor: Address = { kind: '', id: '' };
 
 /** A host's answer to a gateway that renews the subscriptions of a shard. */
 export const renewalSchema = z.object({
@@ -124,7 +124,7 @@ export class Publisher {
   }
 
   /** Whether this gateway may subscribe to this actor, as far as is known before it does. */
-  admits(actor: Address, gateway: string): boolean {
+  maySubscribe(actor: Address, gateway: string): boolean {
     if (this.#size < this.#subscriptionsMax) return true;
     const subscribed = this.#byActor.get(addressKey(actor));
     return subscribed?.subscriptions.some((subscription) => subscription.gateway === gateway) ?? false;
@@ -236,7 +236,7 @@ export class Publisher {
       sent.quiet += 1;
       if (!beats.includes(sent.quiet)) continue;
       const { sequence } = sent;
-      this.#options.transport.publish(gateway, { host: this.host, sequence, address: nobody, event: null });
+      this.#options.transport.publish(gateway, { host: this.host, sequence, address: noActor, event: null });
     }
   }
 

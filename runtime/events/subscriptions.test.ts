@@ -9,7 +9,7 @@ import { RetryableError, TerminalError, UnavailableError } from '../errors.ts';
 import type { RepairCause } from '../events.ts';
 import { silentLogger } from '../ports.ts';
 import type { AskCall, GatewayListener } from '../transport/transport.ts';
-import { type Missed, nobody, type Renewal } from './publisher.ts';
+import { type Missed, noActor, type Renewal } from './publisher.ts';
 import { SubscriptionIndex } from './subscription-index.ts';
 import { Subscriptions, type SubscriptionsOptions } from './subscriptions.ts';
 
@@ -127,7 +127,7 @@ test('an event of an actor that is subscribed to arrives, any other is dropped',
   subscribe(a, 'h');
   event('h', 1, a, 'one');
   event('h', 2, b, 'not subscribed to');
-  event('h', 2, nobody, null);
+  event('h', 2, noActor, null);
   event('h', 3, a, 'two');
   t.deepEqual(log.events, ['one', 'two']);
   t.is(log.gaps, 0);
@@ -226,7 +226,7 @@ for (let seed = 1; seed <= 40; seed += 1) {
       if (random.chance(0.3)) lost.set(address.id, [...(lost.get(address.id) ?? []), sequence]);
       else listener.event({ host: 'h', sequence, address, event: sequence });
     }
-    listener.event({ host: 'h', sequence: sent.length, address: nobody, event: null });
+    listener.event({ host: 'h', sequence: sent.length, address: noActor, event: null });
     await clock.advance(60_000);
     for (const [id, numbers] of lost) {
       t.true((numbers.at(-1) ?? 0) <= (covered.get(id) ?? 0), `what ${id} has lost was made up for`);
@@ -251,10 +251,10 @@ test('heartbeats that were lost are no gap, and one that names an event that nev
   const { subscribe, event, log, clock } = startSubscriptions();
   subscribe(a, 'h');
   event('h', 1, a);
-  for (let heartbeat = 0; heartbeat < 3; heartbeat += 1) event('h', 1, nobody, null);
+  for (let heartbeat = 0; heartbeat < 3; heartbeat += 1) event('h', 1, noActor, null);
   event('h', 2, a);
   t.is(log.gaps, 0);
-  event('h', 3, nobody, null);
+  event('h', 3, noActor, null);
   t.is(log.gaps, 1);
   await clock.advance(100);
   t.deepEqual(log.repaired, ['a']);
@@ -276,7 +276,7 @@ test('after a gap that the host no longer remembers every actor of that host is 
 test('the loss of the very first event is a gap too', async (t) => {
   const { subscribe, event, log, clock } = startSubscriptions();
   subscribe(a, 'h');
-  event('h', 2, nobody, null);
+  event('h', 2, noActor, null);
   await clock.advance(100);
   t.deepEqual(log.causes, ['gap']);
 });

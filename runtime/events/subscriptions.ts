@@ -37,7 +37,7 @@ import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import type { Tracer } from '../tracing.ts';
 import type { Hint, HostEvent, Transport } from '../transport/transport.ts';
-import { hostOfRegistration, nobody } from './publisher.ts';
+import { hostOfRegistration, noActor } from './publisher.ts';
 import { Repairs } from './repairs.ts';
 import { RegistrationQueue, type Subscription, SubscriptionIndex } from './subscription-index.ts';
 
@@ -71,7 +71,7 @@ const registeringOfShardMax = batchMax;
 const askMs = 5_000;
 const tickMs = 20;
 /** Repairs reported in one tick: a thousand in a second. */
-const toldPerTickMax = 20;
+const notifiedPerTickMax = 20;
 /** The first of many registrations wait up to this long, because other gateways make the same ones. */
 const spreadMaxMs = 1_000;
 const failedPauseMs = 1_000;
@@ -186,7 +186,7 @@ export class Subscriptions implements SubscribedActors {
   // --- what may have lost an event ---------------------------------------------------------------------------
 
   #event({ host, sequence, address, event, trace }: HostEvent): void {
-    const isHeartbeat = address.kind === nobody.kind;
+    const isHeartbeat = address.kind === noActor.kind;
     this.#repairs.heard(host, sequence, isHeartbeat);
     if (isHeartbeat) return;
     this.#options.metrics.received();
@@ -289,7 +289,7 @@ export class Subscriptions implements SubscribedActors {
   }
 
   #reportRepaired(): void {
-    for (const subscription of [...this.#repaired].slice(0, toldPerTickMax)) {
+    for (const subscription of [...this.#repaired].slice(0, notifiedPerTickMax)) {
       this.#repaired.delete(subscription);
       this.#options.repaired(subscription.actor);
     }

@@ -1,13 +1,11 @@
 /**
- * Runs the calls that reach a host as their commands are declared: as a turn of the actor, as a workflow, or as a shared read.
- * `HostCommands` answers calls to the host itself. Before each call, the host's lease and ownership decide whether it may run
- * here at all.
+ * Runs each call that reaches a host as its command declares: as a turn of the actor, a workflow or a shared read. `HostCommands`
+ * answers calls to the host itself. Before each call, the host's lease and ownership decide whether it may run here at all.
  */
 import type { ActiveActors } from '../actor/active-actors.ts';
-import type { Outcome } from '../actor/message.ts';
+import { type Outcome, type TurnStep, turnMessage } from '../actor/message.ts';
 import { answerPlans, readFailure, sharedResults } from '../actor/reads.ts';
 import { StateView } from '../actor/turn.ts';
-import { type TurnStep, turnMessage } from '../actor/turn-message.ts';
 import { shardOf } from '../address.ts';
 import type { Clock } from '../clock.ts';
 import type { AnyCommand, Plans, SharedCommand } from '../command.ts';
@@ -18,6 +16,7 @@ import type { Lease } from '../ownership/lease.ts';
 import type { Reader } from '../read/reader.ts';
 import { StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
 import { endSpan, inSpan } from '../tracing.ts';
+import { assertSameClaim } from '../transport/owner-epochs.ts';
 import type { AskCall } from '../transport/transport.ts';
 import { type HostCommand, type HostCommands, isHostCommand } from './host-commands.ts';
 import type { Limits } from './limits.ts';
@@ -86,8 +85,7 @@ export class Dispatcher {
   async askFromElsewhere(call: AskCall): Promise<unknown> {
     const shard = shardOf(call.address, this.#options.shardCount);
     const epoch = this.#options.epochOf(shard);
-    if (epoch !== undefined && call.epoch !== undefined && call.epoch !== epoch)
-      throw new MovedError('this host owns the shard by another claim', { epoch });
+    if (epoch !== undefined) assertSameClaim(epoch, call.epoch);
     const declared = this.#commands.get(call.address.kind)?.get(call.command);
     if (declared === undefined) return this.ask(call);
     const request = declared.command.request.safeParse(call.request);

@@ -37,7 +37,7 @@ import { Retrier } from './retrier.ts';
 import type { RuntimeMetrics } from './runtime-metrics.ts';
 
 /** Repeated activations and barriers of locked rows at once: fewer than there are connections for them. */
-const lockedAtOnceMax = 1;
+const lockedConcurrencyMax = 1;
 
 export interface HostOptions {
   readonly kinds: readonly Kind[];
@@ -81,7 +81,7 @@ export class Host {
   readonly #unchangedMarkers: UnchangedSinceMarkers;
   readonly #retrier: Retrier;
   readonly #failures: SampledLog;
-  readonly #lockedRowSemaphore = new Semaphore(lockedAtOnceMax);
+  readonly #lockedRowSemaphore = new Semaphore(lockedConcurrencyMax);
   readonly #publisher: Publisher;
   readonly #jobs: Jobs;
   readonly #timers: TimerDelivery;
@@ -168,6 +168,7 @@ export class Host {
     transport.serve({
       ask: (call) => this.ask(call),
       askFromElsewhere: (call) => this.#dispatcher.askFromElsewhere(call),
+      epochOf: (shard) => this.#ownership.epochOf(shard),
       wake: (tell) => this.#tells.offer([tell]),
       hinted: (hint) => this.#ownership.hinted(hint),
     });
@@ -250,9 +251,9 @@ export class Host {
   }
 
   /**
-   * Hands over its shards, finishes the work in flight within `withinMs`, and gives the lease back. Unfinished calls fail as
-   * moved or as unknown. Nothing acknowledged is lost. A host that is still starting has nothing to hand over, but may have a
-   * lease: shards that belong to it would stay unserved until that lease ends.
+   * Hands over its shards, finishes the work in flight within `withinMs`, and gives the lease back. Unfinished calls fail as moved
+   * or as unknown. Nothing acknowledged is lost. A host that is still starting has nothing to hand over, but may have a lease.
+   * Shards that belong to it would stay unserved until that lease ends.
    */
   async drain(withinMs: number): Promise<void> {
     if (this.#state === 'draining' || this.#state === 'ended') return this.abandon();

@@ -197,6 +197,21 @@ test('a node that is to end while it registers has given its lease back when its
   await made.until(started);
 });
 
+test('a node that is to end while a silent database does not answer its registration waits for a third of its lease', async (t) => {
+  const made = cluster();
+  const node = made.create('a');
+  node.schedule = async () => {
+    await sleep(made.clock, 2 * leaseMs);
+    throw new StoreError('unknown', 'no answer came');
+  };
+  const started = t.throwsAsync(node.node.start());
+  await made.clock.advance(100);
+  await made.until(node.node.drain(1_000));
+  t.true(made.clock.monotonicMs() <= leaseMs / 3 + 200);
+  t.deepEqual(node.statements, ['register']);
+  await made.until(started);
+});
+
 test('a node that is to end while it waits for its predecessor never registers', async (t) => {
   const made = cluster();
   const first = await made.join('a');

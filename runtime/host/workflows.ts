@@ -6,7 +6,7 @@
  * never says that nothing took effect. After a crash between two steps nothing goes on by itself. The caller repeats the call
  * under its call id, and every step is repeatable.
  */
-import type { TurnStep } from '../actor/turn-message.ts';
+import type { TurnStep } from '../actor/message.ts';
 import type { Clock } from '../clock.ts';
 import type { Workflow } from '../command.ts';
 import type { Dependencies } from '../dependency.ts';

@@ -140,13 +140,21 @@ export class Lease {
     return Math.abs(this.#clockSkewMs) <= clockSkewMaxMs;
   }
 
-  /** Gives the lease up. This host serves nothing after that. */
+  /** Gives the lease up. This host serves nothing after that. @throws StoreError: it ends by itself */
   async leave(): Promise<void> {
     this.#end();
-    // A registration in flight could take effect after the lease was given up. The other hosts would then wait for a dead one.
-    await this.#registering;
     const { store, node } = this.#options;
+    // A registration in flight could take effect after the lease was given up. The other hosts would then wait for a dead one.
+    if (!(await this.#isRegistrationOver()))
+      throw new StoreError('unavailable', 'the registration of this node is not answered');
     await store.leave(node.id, node.incarnation);
+  }
+
+  /** False if the database is silent. A process that ends then should not wait for two of its statements, one after the other. */
+  #isRegistrationOver(): Promise<boolean> {
+    const { clock, leaseMs } = this.#options;
+    const over = this.#registering.then(() => true);
+    return Promise.race([over, sleep(clock, leaseMs * renewalShare).then(() => false)]);
   }
 
   /** Stops renewing without a word to the database, as a crash would. */

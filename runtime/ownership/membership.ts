@@ -1,11 +1,12 @@
 /**
- * The hosts of the cluster as this one last saw them, and where each shard belongs among them. It also tells whether that has
- * been so for long enough to move shards that are served well where they are.
+ * The hosts of the cluster as this one last saw them, and where each shard belongs among them. It also tells whether the hosts have
+ * stayed the same for long enough to move shards that other hosts still serve.
  *
  * Shards go to hosts that the others can reach. If no host is connected, as when the whole broker is away, all hosts are equal
  * and keep their shards.
  *
- * If every host is to drain, no host is left to take their shards. They keep them, and others may take what one of them loses.
+ * If every host is to drain, no other host can take their shards. So they keep their shards, and take over those of a host that
+ * dies.
  *
  * Mixed versions: nodes register their release (`version`) and the formats of stored state that they read (`formats`), for
  * operators to see. So far there is one format, which every release reads and writes. Any host can have any shard, and
@@ -29,13 +30,16 @@ export const runsActors = (roles: string): boolean => roles === 'all' || roles =
 
 export class Membership {
   readonly #options: MembershipOptions;
-  /** The hosts that may have shards, as registered. A host that started anew may be able to do more than before. */
+  /**
+   * The hosts that may have shards, as registered: name, run and formats. A host that started anew may read more formats than
+   * before.
+   */
   #hosts = '';
   #hostCount = 0;
   #hasOthers = false;
   #placement: readonly (string | undefined)[] = [];
   /** Hosts that have renewed their lease lately. */
-  #lively: ReadonlySet<string> = new Set();
+  #renewedLately: ReadonlySet<string> = new Set();
   #changedAtMs = 0;
   #soonestExpiryMs = Number.POSITIVE_INFINITY;
   #isDraining = false;
@@ -73,16 +77,18 @@ export class Membership {
     this.#soonestExpiryMs = Math.min(...others.map(({ expiresInMs }) => expiresInMs));
     const staying = live.filter(({ draining }) => !draining);
     const reachable = staying.filter(({ connected }) => connected);
-    const takers = [reachable, staying, live].find((hosts) => hosts.length > 0) ?? [];
+    const eligible = [reachable, staying, live].find((hosts) => hosts.length > 0) ?? [];
     this.#hasOthers = staying.some(({ id }) => id !== node.id);
-    this.#isDraining = takers !== live && live.some(({ id, draining }) => id === node.id && draining);
-    this.#lively = new Set(takers.filter(({ expiresInMs }) => expiresInMs > leaseMs / 2).map(({ id }) => id));
-    const hosts = takers.map(({ id, incarnation, formats }) => `${id} ${incarnation} ${formats}`).join();
+    this.#isDraining = eligible !== live && live.some(({ id, draining }) => id === node.id && draining);
+    this.#renewedLately = new Set(
+      eligible.filter(({ expiresInMs }) => expiresInMs > leaseMs / 2).map(({ id }) => id),
+    );
+    const hosts = eligible.map(({ id, incarnation, formats }) => `${id} ${incarnation} ${formats}`).join();
     if (hosts === this.#hosts) return false;
     this.#hosts = hosts;
-    this.#hostCount = takers.length;
+    this.#hostCount = eligible.length;
     this.#placement = placementOf(
-      takers.map(({ id }) => id),
+      eligible.map(({ id }) => id),
       shardCount,
     );
     this.#changedAtMs = clock.monotonicMs();
@@ -112,7 +118,7 @@ export class Membership {
   shouldLeave(shard: number): boolean {
     const { clock, node, leaseMs } = this.#options;
     const host = this.hostOf(shard);
-    if (host === undefined || host === node.id || !this.#lively.has(host)) return false;
+    if (host === undefined || host === node.id || !this.#renewedLately.has(host)) return false;
     if (this.#isDraining) return true;
     return !this.#adopted.has(shard) && clock.monotonicMs() - this.#changedAtMs >= leaseMs / 2;
   }

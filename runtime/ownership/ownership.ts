@@ -94,7 +94,7 @@ export class Ownership {
   #hasJoined = false;
   #isLeaving = false;
   #reconciling: Promise<void> | undefined;
-  #isReconciliationWanted = false;
+  #needsReconciliation = false;
   /** Shards of this host that another host says it has claimed. They are not routed here until the next reconciliation. */
   readonly #disputed = new Set<number>();
   #isLapsed = false;
@@ -153,9 +153,9 @@ export class Ownership {
   }
 
   /**
-   * Whether this host has once had every shard that belongs here, or has waited long enough for that, and takes the free shards
-   * that belong here. Shards that others still serve do not count against it. Otherwise one host that hands over slowly would
-   * make all others unready.
+   * Whether this host takes the free shards that belong here, after it has once had every shard that belongs here or has waited
+   * long enough. Shards that others still serve do not count against it. Otherwise one host that hands over slowly would make all
+   * others unready.
    */
   get isComplete(): boolean {
     return this.#hasJoined && this.reconciliationAgeMs < this.#options.leaseMs;
@@ -281,19 +281,19 @@ export class Ownership {
   }
 
   #reconcileSoon(): void {
-    if (this.#ended || this.#isReconciliationWanted) return;
-    this.#isReconciliationWanted = true;
+    if (this.#ended || this.#needsReconciliation) return;
+    this.#needsReconciliation = true;
     const { clock, random } = this.#options;
     clock.schedule(
       reconciliationPauseMs + this.#spreadMs() * random.fraction(),
-      () => void this.#reconcileAsWanted(),
+      () => void this.#reconcileWhileNeeded(),
     );
   }
 
   /** This reconciliation sees everything that was hinted at before it begins. */
-  async #reconcileAsWanted(): Promise<void> {
+  async #reconcileWhileNeeded(): Promise<void> {
     await this.#reconciling?.catch(() => undefined);
-    this.#isReconciliationWanted = false;
+    this.#needsReconciliation = false;
     await this.#reconcileAndGoOn();
   }
 

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { MovedError, OverloadedError } from '../errors.ts';
-import { OwnerEpochs } from './owner-epochs.ts';
+import { assertSameClaim, OwnerEpochs } from './owner-epochs.ts';
 
 test('the newest epoch of a shard counts, whichever order the hints of claims come in', (t) => {
   const epochs = new OwnerEpochs();
@@ -34,4 +34,11 @@ test('a refusal that names no claim changes nothing', (t) => {
   ];
   for (const refusal of refusals) t.false(epochs.refused(1, 0, refusal));
   t.is(epochs.of(1), 0);
+});
+
+test('a call passes for the own claim, or if it names none, and learns of the own claim otherwise', (t) => {
+  t.notThrows(() => assertSameClaim(5, 5));
+  t.notThrows(() => assertSameClaim(5, undefined));
+  for (const named of [0, 4, 6])
+    t.is(t.throws(() => assertSameClaim(5, named), { instanceOf: MovedError })?.epoch, 5);
 });

@@ -5,12 +5,21 @@
  * slow. If that process has become the owner by then, it would run a call that the owner before it has refused already. The
  * caller was told that nothing had happened. So an owner refuses a call for any epoch but its own, and tells its epoch.
  *
+ * The epoch stands in whatever comes first of a call, and is compared before anything else. So a process that has too much to
+ * do, or that cannot fetch a large call, never refuses in the name of another owner.
+ *
  * A call of epoch 0 is for no owner. The first call to a shard is one, and is sent again with the epoch of the refusal. Later
  * epochs come with the hints of claims.
  */
 import { MovedError } from '../errors.ts';
 
 const noOwner = 0;
+
+/** A call of an earlier build names no epoch, and passes. @throws MovedError: the call is for another claim */
+export function assertSameClaim(own: number, named: number | undefined): void {
+  if (named === undefined || named === own) return;
+  throw new MovedError('this host owns the shard by another claim', { epoch: own });
+}
 
 export class OwnerEpochs {
   readonly #epochs = new Map<number, number>();

@@ -2,16 +2,18 @@
  * The transport port. It carries calls to the owner of an actor, hints between hosts, and events to the gateways that subscribe
  * to an actor.
  *
- * Nothing here is a promise. A call may be lost on its way. It may also reach several processes, at different times. A wake-up, a hint or an event may never come, and any of
- * them may come late. Recorded calls and repeats make up for that with calls, and the outbox with wake-ups. The owners'
- * reconciliation with the database makes up for lost hints, and the gateways' registrations for lost events.
+ * Nothing here is a promise. A call may be lost on its way. It may also reach several processes, at different times. A wake-up,
+ * a hint or an event may never come, and any of them may come late. Recorded calls and repeats make up for that with calls, and
+ * the outbox with wake-ups. The owners' reconciliation with the database makes up for lost hints, and the gateways'
+ * registrations for lost events.
  *
  * An adapter must still guarantee:
  * 1. A call whose shard is routed to this process is a function call.
  * 2. A call that certainly reached no handler rejects as `moved` (no process serves its shard now) or `unavailable` (this
  *    process is cut off). A call that may have reached one and was not answered rejects as `retryable`, outcome unknown. An
  *    `ActorError` of the handler arrives as the same class with the same meaning, and any other error as `terminal`.
- * 3. A call to another process names the epoch of its shard's owner. So no copy runs at another owner (`owner-epochs.ts`).
+ * 3. A call to another process names the epoch of its shard's owner. So no copy runs at another owner, and no other process
+ *    says that nothing took effect (`owner-epochs.ts`).
  * 4. Everything that it holds is bounded. Beyond the bound a call rejects as `overloaded`.
  */
 import type { Address } from '../address.ts';
@@ -47,6 +49,8 @@ export interface TransportHandler {
   ask(call: AskCall): Promise<unknown>;
   /** A call of another process. That may be of another release, so its request is checked first. */
   askFromElsewhere(call: AskCall): Promise<unknown>;
+  /** The epoch under which this host owns a shard. Undefined if it does not own it. */
+  epochOf(shard: number): number | undefined;
   /** A tell waits for an actor of a shard that is routed here. */
   wake(tell: TellRow): void;
   hinted(hint: Hint): void;

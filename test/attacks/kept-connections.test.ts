@@ -1,6 +1,6 @@
 /**
- * Requests after an answer on the same connection. A kept connection must answer the next request, and an idle one
- * must end: a proxy in front gives kept connections to the requests of others.
+ * Requests after an answer on the same connection. A kept connection must answer the next request, and an idle one must end. A
+ * proxy in front gives kept connections to the requests of others.
  */
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';

@@ -1,4 +1,4 @@
-/** Accounts that take all they can of a shared resource: SECURITY.md, "Who has how much of what all share". */
+/** Accounts that take all they can of a shared resource: SECURITY.md, "Shares of common resources". */
 import test from 'ava';
 import { Calendar, calendarId } from '../../actors/calendar/contract.ts';
 import { gatewaySettings } from '../../gateway/settings.ts';

@@ -1,6 +1,6 @@
 /**
- * What an attacker could measure: once the actors of both are in memory, answers to a known and to an unknown address
- * take equally many statements, asks and turns. The times themselves vary with the load of the machine.
+ * An attacker could measure the work behind an answer. Once the actors of both are in memory, answers to a known and to an unknown
+ * address take equally many statements, asks and turns. The times themselves vary with the load of the machine.
  */
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';

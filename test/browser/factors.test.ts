@@ -118,8 +118,7 @@ test.serial('a security key is added, asked for at sign-in, and removed', async 
 });
 
 /**
- * The code of now, or of a step of 30 s later: the server accepts each step only once, and it accepts the next one
- * too.
+ * The current code, or that of the next step of 30 s. The server accepts each step only once, and it accepts the next one too.
  */
 function codeOf(appSecret: string, stepsLater = 0): string {
   return generateSync({ secret: appSecret, epoch: Math.floor(Date.now() / 1_000) + 30 * stepsLater });

@@ -1,7 +1,7 @@
 /**
  * A move from the existing server, as the unmodified client goes through it: Ann and Bob with notes, a history and a shared vault.
- * What they have made is written down as that server's tables have it, imported, and looked at by devices that know nothing but
- * the old password.
+ * Their accounts and notes are written down as that server's tables have them, and imported. Devices that know nothing but the old
+ * password then read them.
  */
 import { join } from 'node:path';
 import test from 'ava';

@@ -1,6 +1,9 @@
 /** The build that nodes run: the server as built for release, and the same with a later version number. */
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { buildServer } from '../kit/built-server.ts';
 import { root } from '../kit/server-process.ts';
 
@@ -12,14 +15,49 @@ export interface Builds {
 
 /** Inside the repository, so that the built files find their packages; each test file has a separate one. */
 export async function buildTwice(name: string): Promise<Builds> {
+  const builds = await prepare(name);
+  await buildServer(builds.next);
+  await cp(builds.next, builds.current, { recursive: true });
+  return withVersions(builds);
+}
+
+/** What nodes start with is the server of an earlier commit, on the packages of this one. */
+export async function buildAfter(former: string, name: string): Promise<Builds> {
+  const builds = await prepare(name);
+  await buildServer(builds.next);
+  await cp(await buildOf(former), builds.current, { recursive: true });
+  return withVersions(builds);
+}
+
+async function prepare(name: string): Promise<Builds> {
   const folder = join(root, '.cache', `cluster-test-${name}`);
+  await rm(folder, { recursive: true, force: true });
   const builds = { current: join(folder, 'current'), next: join(folder, 'next') };
-  await buildServer(builds.current);
-  await mkdir(builds.next, { recursive: true });
-  await cp(builds.current, builds.next, { recursive: true });
+  for (const directory of Object.values(builds)) await mkdir(directory, { recursive: true });
+  return builds;
+}
+
+async function withVersions(builds: Builds): Promise<Builds> {
   await setVersion(builds.current, '0.1.0');
   await setVersion(builds.next, '0.2.0');
   return builds;
+}
+
+/** Builds the server of a commit by the commands of that commit, once. Resolves to its directory. */
+async function buildOf(commit: string): Promise<string> {
+  const folder = join(root, '.cache', `server-of-${commit}`);
+  const built = join(folder, 'dist');
+  if (existsSync(join(built, 'main.js'))) return built;
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  const archive = join(folder, 'sources.tar');
+  const run = (cwd: string, program: string, ...args: readonly string[]) =>
+    promisify(execFile)(program, args, { cwd });
+  await run(root, 'git', 'archive', '--output', archive, commit);
+  await run(folder, 'tar', '--extract', '--file', archive);
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  await run(folder, 'npm', 'run', 'build');
+  return built;
 }
 
 /** The server reads its version from the package beside it. */

@@ -6,7 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { root } from '../kit/server-process.ts';
-import { buildTwice, plantedBugs } from './build.ts';
+import { buildAfter, buildTwice, plantedBugs } from './build.ts';
 import { lineOf, summary, table } from './report.ts';
 import { runTrial } from './trial.ts';
 
@@ -18,7 +18,7 @@ function whole(text: string): number {
 
 type Numbers = Record<'minutes' | 'seed' | 'leaseMs' | 'users' | 'devices' | 'circles' | 'pauseMs', number>;
 
-const { minutes, seed, leaseMs, users, devices, circles, pauseMs, planted } = new Command('nemesis')
+const { minutes, seed, leaseMs, users, devices, circles, pauseMs, planted, former } = new Command('nemesis')
   .description('Disturbs a cluster of three nodes under load, and judges what its clients were told.')
   .option('--minutes <number>', 'how long', whole, 10)
   .option('--seed <number>', 'of the plan of disturbances and of the workload', whole, 1)
@@ -28,13 +28,17 @@ const { minutes, seed, leaseMs, users, devices, circles, pauseMs, planted } = ne
   .option('--circles <number>', 'how many circles of people who share vaults and keep files', whole, 2)
   .option('--pause-ms <number>', 'between two actions of a device, on average', whole, 200)
   .addOption(new Option('--planted <bug>', 'must be found').choices(Object.keys(plantedBugs)))
+  .option(
+    '--former <commit>',
+    'upgrades nodes from the server of this commit and back, instead of from their own',
+  )
   .parse()
-  .opts<Numbers & { planted?: keyof typeof plantedBugs }>();
+  .opts<Numbers & { planted?: keyof typeof plantedBugs; former?: string }>();
 
 const directory = join(root, '.cache', `nemesis-${seed}-${Date.now()}`);
 mkdirSync(directory, { recursive: true });
 console.log(`Seed ${seed}, ${minutes} minutes; history and logs are kept in ${directory}`);
-const builds = await buildTwice('nemesis');
+const builds = await (former === undefined ? buildTwice('nemesis') : buildAfter(former, 'nemesis'));
 if (planted !== undefined) await plantedBugs[planted](builds);
 const overMs = performance.now() + minutes * 60_000;
 const isOver = (): boolean => performance.now() > overMs;

@@ -1,6 +1,6 @@
 /**
- * Many devices of several users at once, each acting like a real one: write, edit, delete, sync, check that
- * everything is there, sign out and in again. Devices of one user edit the same items, so there are real conflicts.
+ * Many devices of several users at once, each acting like a real one. They write, edit, delete and sync, check that everything is
+ * there, and sign out and in again. Devices of one user edit the same items, so there are real conflicts.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { SeededRandom } from '../kit/random.ts';

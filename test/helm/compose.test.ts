@@ -29,6 +29,17 @@ const { makeFolder, makeSecretKey, makePassword, makeUrl, letServersRead } = com
   ['makeFolder', 'makeSecretKey', 'makePassword', 'makeUrl', 'letServersRead'],
 );
 
+test('what the build of the image asks of the server is there', async (t) => {
+  const programs = [...containerfile.matchAll(/node -e "(import\('\.\/dist\/[^"]+)"/g)].map(
+    ([, program = '']) => program,
+  );
+  t.is(programs.length, 2);
+  for (const program of programs) {
+    const ofSources = program.replace(/'\.\/dist\/(.+?)\.js'/, "'./$1.ts'");
+    await t.notThrowsAsync(shell(`node --import=tsx -e "${ofSources}"`, { cwd: root }), program);
+  }
+});
+
 test('the server takes the settings of compose.yaml, with the secrets that docs/kubernetes.md has made', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'compose-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
 /**
- * An installation of the existing server as its tables show it, made by these tests themselves: what a server of that kind has
- * written for a few accounts, and the rows that only a long life leaves. The definitions are ours, with the columns that an import
+ * An installation of the existing server as its tables show it, made by these tests themselves. It has the rows that such a server
+ * writes for a few accounts, and those that only a long life leaves. The definitions are ours, with the columns that an import
  * reads, on SQLite and on MariaDB alike.
  */
 import { createCipheriv, createHash, randomBytes, randomUUID } from 'node:crypto';

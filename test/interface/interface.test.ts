@@ -1,6 +1,6 @@
 /**
- * Compares the whole interface that clients know with the served routes: every row has a route and a test, and every
- * promise in words has a test. This notices a test that is renamed or removed.
+ * Compares the whole interface that clients know with the served routes. Every row has a route and a test, and every promise in
+ * words has a test. This notices a test that is renamed or removed.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import test from 'ava';

@@ -882,7 +882,10 @@ export const promises: readonly Promised[] = [
   {
     says: 'There is room for mail only with 64 MiB to spare.',
     provenBy: [
-      ['process/mail-room.test.ts', 'there is no room for mail with less than 64 MiB free, as last heard'],
+      [
+        'process/mail-disk-space.test.ts',
+        'there is no room for mail with less than 64 MiB free, as last heard',
+      ],
     ],
   },
 

@@ -1,6 +1,6 @@
 /**
  * Fakes of the two supported code hosts, built from GitHub's documentation and from Gitea's behaviour
- * (test/counterparts/gitea.run.ts): the contents of one repository with one branch, behind tokens. `dialects` holds
+ * (test/counterparts/gitea.run.ts). They serve the contents of one repository with one branch, behind tokens. `dialects` holds
  * their differences.
  */
 import { createHash } from 'node:crypto';

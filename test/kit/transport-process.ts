@@ -43,12 +43,14 @@ export interface ProcessOptions extends Partial<NatsTransportOptions> {
   readonly answer?: (call: AskCall) => unknown;
   /** Default: all. */
   readonly shards?: readonly number[];
+  /** The epoch under which it owns them. Default: 1. */
+  readonly epoch?: () => number;
 }
 
 export async function startProcess(
   t: ExecutionContext,
   servers: string | readonly string[],
-  { answer, shards = allShards, ...options }: ProcessOptions = {},
+  { answer, shards = allShards, epoch = () => 1, ...options }: ProcessOptions = {},
 ): Promise<TestProcess> {
   const incarnation = systemRandom.uuid();
   const seen = new Seen();
@@ -85,6 +87,7 @@ export async function startProcess(
     transport.serve({
       ask,
       askFromElsewhere: ask,
+      epochOf: epoch,
       wake: (tell) => seen.woken.push(tell),
       hinted: (hint) => seen.hints.push(hint),
     });

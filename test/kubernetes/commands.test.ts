@@ -5,6 +5,8 @@ import { buildHelm, helmProgram } from '../../tools/helm.ts';
 import { replaced } from '../documentation/commands.ts';
 import { type Manifest, manifestsOf, podOf, type Tree, the, withValues } from '../helm/chart.ts';
 import { shell } from '../kit/shell.ts';
+import { autoscaler, byLoad } from './autoscaling.ts';
+import { backUpNow, withBackups } from './backup.ts';
 import {
   installWith,
   makeSecretFor,
@@ -31,8 +33,8 @@ async function manifestsBy(command: string): Promise<readonly Manifest[]> {
   return manifestsOf(await helmShell(template, '/dev/null'));
 }
 
-const imagesOf = (manifests: readonly Manifest[], kind: string): readonly string[] =>
-  podOf(the(manifests, kind)).spec.containers.map(({ image }: Tree) => image);
+const imagesOf = (manifests: readonly Manifest[], kind: string, name?: string): readonly string[] =>
+  podOf(the(manifests, kind, name)).spec.containers.map(({ image }: Tree) => image);
 
 /** The first upgrade of the document: Helm asks a cluster for the values to keep. */
 const installLike = (upgrade: string, first: string): string => {
@@ -52,8 +54,12 @@ test('the chart takes what a run installs, and has the images and the sets of po
     t.deepEqual(imagesOf(next, 'Deployment'), [`${images.server}:${builds[1]}`]);
     const scaled = await manifestsBy(installLike(upgradeWith('hosts.replicas=4'), install));
     t.is(the(scaled, 'StatefulSet', `${release}-hosts`)['spec'].replicas, 4);
+    const backedUp = await manifestsBy(installLike(upgradeWith(withBackups), install));
+    t.true(backUpNow.includes(`cronjob/${the(backedUp, 'CronJob').metadata.name}`));
+    const autoscaled = await manifestsBy(installLike(upgradeWith(byLoad), install));
+    t.is(the(autoscaled, 'HorizontalPodAutoscaler', autoscaler)['spec'].maxReplicas, 3);
     const loaded = await manifestsBy(installLike(turnedOn, install));
-    t.deepEqual(imagesOf(loaded, 'Job'), [images.k6]);
+    t.deepEqual(imagesOf(loaded, 'Job', `${release}-load-test-1`), [images.k6]);
     t.deepEqual(
       await manifestsBy(installLike(letIn, install)),
       manifests,

@@ -15,6 +15,8 @@ export interface TrialOptions {
   /** The size of all images. */
   readonly archives: readonly string[];
   readonly seed: number;
+  /** After all steps; 0 for none. */
+  readonly soakMinutes: number;
 }
 
 export interface StepOutcome {
@@ -165,8 +167,9 @@ machine (etcd, containerd and runc of Debian, the rest compiled from its module)
 of [the guide](kubernetes.md) with the preset \`cluster\` (two gateways, three hosts, three NATS servers with certificates of an
 authority, PostgreSQL with TLS), and takes the steps below while devices and people with vaults and files work on it. What they were
 told is checked as after the nemesis of [the tests](../CONTRIBUTING.md): no acknowledged write may be lost, and where a step is
-planned, no request may fail or take longer than ${slowMs} ms. The other build differs from the first by the version in its \`package.json\`
-alone. Calls that were told by 429 that there
+planned, no request may fail or take longer than ${slowMs} ms. The other build differs from the first by its version and by a migration,
+which a Job applies before its pods start. kube-router enforces the NetworkPolicies of the chart, also those of what pods may ask.
+The Job of a backup restores it and starts a server on it. Calls that were told by 429 that there
 are too many at once, and were repeated by their caller, have a column of their own.
 
 ${wrong.length === 0 ? 'All was as it should be.' : wrong.map((line) => `- ${line}`).join('\n')}
@@ -193,8 +196,8 @@ What \`helm test\` said:
 ${smokeTest.trim()}
 \`\`\`
 
-What does not run there: NetworkPolicies are not enforced, nothing serves metrics to the HPA beyond its least number of gateways,
-cert-manager and the template of CockroachDB are not tried, and one machine is slower and more alike than several.
+What does not run there: cert-manager and the template of CockroachDB are not tried, and one machine is slower and more alike than
+several.
 `;
 }
 

@@ -23,12 +23,14 @@ interface Options {
   readonly seed: string;
   readonly keep: boolean;
   readonly sameImages: boolean;
+  readonly soak: string;
 }
 
-const { seed, keep, sameImages } = new Command('kubernetes')
+const { seed, keep, sameImages, soak } = new Command('kubernetes')
   .description('Installs the chart on a Kubernetes of this machine and disturbs it under load.')
   .option('--seed <number>', 'of the workload', '1')
   .option('--keep', 'keeps the history and the logs, and says where', false)
+  .option('--soak <minutes>', 'goes on that long afterwards with what operators do every day', '0')
   .option('--same-images', 'takes those of the run before, whatever has changed since', false)
   .parse()
   .opts<Options>();
@@ -55,7 +57,7 @@ const archives = sameImages ? archivesOf(imageFolder) : makeImages(imageFolder);
 const folder = mkdtempSync(join(tmpdir(), 'sk-'));
 const removeNetworks = makeNetworks();
 try {
-  const outcome = await trial({ folder, archives, seed: Number(seed) });
+  const outcome = await trial({ folder, archives, seed: Number(seed), soakMinutes: Number(soak) });
   if (outcome === undefined) throw new Error('the run came to no end');
   const commit = execFileSync('git', ['describe', '--always', '--dirty'], {
     cwd: root,

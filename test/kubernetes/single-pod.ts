@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { commandsOf, replaced } from '../documentation/commands.ts';
+import { awaitBackup, backUpNow } from './backup.ts';
 import { type Installation, ownImage, takeNextBuild, tryIt, waiting } from './installation.ts';
 import { localVolume } from './surroundings.ts';
 
@@ -26,8 +27,8 @@ export async function singlePod({ operator, folder }: Installation): Promise<voi
   const there = `--namespace ${namespace}`;
   await operator.run(installOnePod);
   await operator.run(tryOnePod);
-  await operator.run(`kubectl create job backup-now --from=cronjob/notes-scriptorium-backup ${there}`);
-  await operator.run(`kubectl wait --for=condition=complete --timeout=180s job/backup-now ${there}`);
+  await operator.run(replaced(backUpNow, inNamespace));
+  await operator.run(replaced(awaitBackup, inNamespace));
   await operator.run(upgradeOnePod);
   await operator.run(`kubectl delete pod ${pod} --force --grace-period=0 ${there}`);
   await operator.rolledOut('statefulset/notes-scriptorium', namespace);

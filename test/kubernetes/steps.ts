@@ -1,9 +1,12 @@
 /** The actions of an operator on an installation, under load. */
 import type { Manifest } from '../helm/chart.ts';
 import { until } from '../kit/until.ts';
+import { scaleByLoad } from './autoscaling.ts';
+import { backUp } from './backup.ts';
 import { type Installation, release, rolledOut, takeNextBuild, upgrade, waiting } from './installation.ts';
 import { handOver, loadTest } from './load-test.ts';
-import { builds, images } from './machine/images.ts';
+import { builds, images, nextMigration } from './machine/images.ts';
+import { keepNeighboursOut } from './policies.ts';
 import type { Part } from './readiness.ts';
 import { renewCertificates } from './renewal.ts';
 import { singlePod } from './single-pod.ts';
@@ -28,6 +31,16 @@ async function expectBuild({ operator }: Installation, build: string): Promise<v
     .map((pod: Manifest) => pod['spec'].containers[0].image)
     .filter((image: string) => image !== `${images.server}:${build}`);
   if (others.length > 0) throw new Error(`pods run ${others.join(', ')} instead of ${build}`);
+}
+
+/** @throws Error unless the schema has what the second build adds */
+async function expectMigrated({ operator }: Installation): Promise<void> {
+  const query = `SELECT count(*) FROM migration WHERE id = '${nextMigration.id}'`;
+  const psql = `exec /usr/lib/postgresql/*/bin/psql -U notes -h /run/postgresql -tAc "${query}" postgres`;
+  const count = await operator.run(
+    `kubectl exec deployment/database --namespace ${namespace} -- sh -c "${psql}"`,
+  );
+  if (count.trim() !== '1') throw new Error(`${nextMigration.id} is recorded ${count.trim()} times`);
 }
 
 async function deletePod(installation: Installation, name: string): Promise<void> {
@@ -59,24 +72,27 @@ async function drain({ operator }: Installation, node: string): Promise<void> {
 
 export const steps: readonly Step[] = [
   {
-    name: 'upgrade to another build',
+    name: 'upgrade to a build with more schema',
     isPlanned: true,
     async run(installation) {
       await installation.operator.run(`${takeNextBuild} ${waiting}`);
       await rolledOut(installation);
       await expectBuild(installation, builds[1]);
+      await expectMigrated(installation);
     },
   },
   {
-    name: 'rollback',
+    name: 'rollback, on the schema of the later build',
     isPlanned: true,
     async run(installation) {
       const { operator } = installation;
       await operator.run(`helm rollback notes --namespace ${namespace} ${waiting}`);
       await rolledOut(installation);
       await expectBuild(installation, builds[0]);
+      await expectMigrated(installation);
     },
   },
+  { name: 'NetworkPolicies taken away and made again', isPlanned: true, run: keepNeighboursOut },
   {
     name: 'a gateway pod deleted',
     isPlanned: true,
@@ -126,7 +142,42 @@ export const steps: readonly Step[] = [
     },
   },
   { name: 'certificates renewed', isPlanned: true, run: renewCertificates },
+  { name: 'a backup made and verified', isPlanned: true, run: backUp },
+  { name: 'gateways by their load', isPlanned: true, away: { gateway: 1 }, run: scaleByLoad },
   { name: 'the load test of the chart', isPlanned: true, run: loadTest },
   { name: 'hosts started anew halfway through a load test', isPlanned: true, run: handOver },
   { name: 'a second installation, of one pod', isPlanned: true, run: singlePod },
 ];
+
+const dailyNames = [
+  'a gateway pod deleted',
+  'a host pod deleted',
+  'one more host and gateway',
+  'one host and gateway less',
+  'a node drained',
+];
+
+/** What operators do every day, over and over. @throws Error if a container ended by itself meanwhile */
+export function soakOf(minutes: number): Step {
+  const daily = steps.filter(({ name }) => dailyNames.includes(name));
+  return {
+    name: `a soak of ${minutes} minutes`,
+    isPlanned: true,
+    away: { gateway: 1, host: 2 },
+    async run(installation) {
+      const overMs = performance.now() + minutes * 60_000;
+      while (performance.now() < overMs) for (const step of daily) await step.run(installation);
+      await expectNoRestarts(installation);
+    },
+  };
+}
+
+/** Every pod is younger than the last step that ends a process by force. */
+async function expectNoRestarts({ operator }: Installation): Promise<void> {
+  const pods = await operator.get(`pods --namespace ${namespace} --selector scriptorium/server=true`);
+  const restarted = pods.items.filter(({ status }: Manifest) =>
+    status.containerStatuses.some(({ restartCount }: { restartCount: number }) => restartCount > 0),
+  );
+  const names = restarted.map(({ metadata }: Manifest) => metadata.name);
+  if (names.length > 0) throw new Error(`containers ended by themselves: ${names.join(', ')}`);
+}

@@ -1,6 +1,6 @@
 /**
- * The part of a run inside the network of the first node: a cluster of two nodes, our chart on it, all steps under
- * load, and their results. Its parent, run.ts, has made the images and the networks, starts this, and receives the
+ * The part of a run inside the network of the first node. It makes a cluster of two nodes with our chart on it, runs all steps
+ * under load, and reports their results. Its parent, run.ts, has made the images and the networks, starts this, and receives the
  * results.
  */
 import { randomBytes } from 'node:crypto';
@@ -35,7 +35,7 @@ import {
   type TrialResult,
   unansweredText,
 } from './report.ts';
-import { type Step, steps } from './steps.ts';
+import { type Step, soakOf, steps } from './steps.ts';
 import * as surroundings from './surroundings.ts';
 import { valuesOfRun } from './values.ts';
 
@@ -48,7 +48,7 @@ const stuckMs = 25_000;
 /** Load without any step, before each. */
 const betweenMs = 10_000;
 
-async function runTrial({ folder, archives, seed }: TrialOptions): Promise<TrialResult> {
+async function runTrial({ folder, archives, seed, soakMinutes }: TrialOptions): Promise<TrialResult> {
   const control = await startControlPlane(join(folder, 'control'));
   const nodes = networks.map(
     (network, index) =>
@@ -78,7 +78,7 @@ async function runTrial({ folder, archives, seed }: TrialOptions): Promise<Trial
     const installation = { operator, nodes, authority, folder: kit, url };
     await rolledOut(installation);
     await expectNodes(operator);
-    return underLoad(installation, kubeconfig, seed);
+    return underLoad(installation, kubeconfig, { seed, soakMinutes });
   }
 }
 
@@ -142,7 +142,11 @@ async function expectNodes(operator: Operator): Promise<void> {
   }
 }
 
-async function underLoad(installation: Installation, kubeconfig: string, seed: number): Promise<TrialResult> {
+async function underLoad(
+  installation: Installation,
+  kubeconfig: string,
+  { seed, soakMinutes }: Pick<TrialOptions, 'seed' | 'soakMinutes'>,
+): Promise<TrialResult> {
   const { operator, folder, url } = installation;
   const smokeTest = await operator.run(tryIt);
   const readiness = new Readiness(kubeconfig, namespace);
@@ -150,7 +154,7 @@ async function underLoad(installation: Installation, kubeconfig: string, seed: n
   try {
     const done: StepOutcome[] = [];
     const spans: Span[] = [];
-    for (const step of steps) {
+    for (const step of soakMinutes === 0 ? steps : [...steps, soakOf(soakMinutes)]) {
       await pause(betweenMs);
       const outcome = await perform(step, installation, load, readiness, spans);
       console.log(`${step.name}: ${JSON.stringify(outcome)}`);

@@ -14,6 +14,8 @@ export const valuesOfRun = {
     RATE_LIMIT_SESSION: 0,
   },
   files: { existingClaim: 'files' },
+  migrations: { hook: true },
+  networkPolicy: { egress: true },
   tls: { mode: 'existing', secrets: { client: 'client-tls', nats: 'nats-tls' } },
   nats: { enabled: true, image: images.nats, resources: small },
   gateways: { resources: small },

@@ -71,7 +71,7 @@ interface Run {
 }
 
 /**
- * A run without a test proves nothing: the `match` meets no title any more, or the sources cannot be loaded, which AVA
+ * A run without a test proves nothing. Either the `match` meets no title any more, or the sources cannot be loaded, which AVA
  * reports as failed but does not count.
  */
 export function verdictOf({ output, ended }: Run): Verdict {

@@ -1,7 +1,6 @@
 /**
- * Slots of calendar tokens and of calendars, which one actor counts for all accounts. Whatever happens at the same
- * moment, and whenever the host dies: every account with a token or a to-do holds its slot, and nobody else holds
- * any.
+ * Slots of calendar tokens and of calendars, which one actor counts for all accounts. Whatever happens at the same moment, and
+ * whenever the host dies, every account with a token or a to-do holds its slot. No other account holds any.
  */
 import test, { type ExecutionContext } from 'ava';
 import { calendarId } from '../../actors/calendar/contract.ts';

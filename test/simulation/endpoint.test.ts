@@ -46,6 +46,7 @@ async function strayedAfter(answer: (host: SimulatedProcess) => void): Promise<r
   listener.serve({
     ask: () => Promise.resolve(),
     askFromElsewhere: async () => answer(host),
+    epochOf: () => undefined,
     wake: () => {},
     hinted: () => {},
   });

@@ -63,16 +63,23 @@ test('a host that is cut off when everything heals counts as well only after its
   t.true(faults.isWell(process));
 });
 
-test('an owner that has handed a shard over and got it back is not the owner that it was', (t) => {
+/** The owner of a counter whose shard is held like this, beside a host and a gateway. */
+function wellHostOf(incarnation: string, epoch: number): string | undefined {
   const shard = shardOf({ kind: 'counter', id: 'c1' }, plan.shardCount);
-  const row = { shard, node: 'a', incarnation: 'one', epoch: 2 };
-  const wellHostOf = (epoch: number) =>
-    new Health({
-      plan,
-      machines: { runs: [{ store: { incarnation: 'one' } }] },
-      faults: { isWell: () => true },
-      database: { shards: () => [{ ...row, epoch }] },
-    } as unknown as HealthOptions).wellHostOf('c1');
-  t.is(wellHostOf(2), wellHostOf(2));
-  t.not(wellHostOf(2), wellHostOf(4));
+  const health = new Health({
+    plan,
+    machines: { runs: [{ store: { incarnation: 'one' } }, { store: { incarnation: '' } }] },
+    faults: { isWell: () => true },
+    database: { shards: () => [{ shard, node: 'a', incarnation, epoch }] },
+  } as unknown as HealthOptions);
+  return health.wellHostOf('c1');
+}
+
+test('an owner that has handed a shard over and got it back is not the owner that it was', (t) => {
+  t.is(wellHostOf('one', 2), wellHostOf('one', 2));
+  t.not(wellHostOf('one', 2), wellHostOf('one', 4));
+});
+
+test('a shard that was freed and that nobody has claimed has no owner, and so no gateway is taken for it', (t) => {
+  t.is(wellHostOf('', 2), undefined);
 });

@@ -48,9 +48,10 @@ export class Health {
     const address: Address = { kind: 'counter', id: counter };
     const shard = shardOf(address, plan.shardCount);
     const held = database.shards().find((row) => row.shard === shard);
-    const run = machines.runs.find(({ store }) => store.incarnation === held?.incarnation);
-    return run !== undefined && faults.isWell(run.process)
-      ? `${held?.incarnation} ${held?.epoch}`
-      : undefined;
+    // A shard that nobody holds has no incarnation, and neither has a gateway.
+    if (held === undefined || held.incarnation === '') return undefined;
+    const { incarnation, epoch } = held;
+    const run = machines.runs.find(({ store }) => store.incarnation === incarnation);
+    return run !== undefined && faults.isWell(run.process) ? `${incarnation} ${epoch}` : undefined;
   }
 }

@@ -27,7 +27,7 @@ interface CopyTimers {
 }
 
 /** Bytes of one commit, at most. The revision that reaches the limit is included. */
-const copiedAtOnceBytes = 4 * 1_048_576;
+const copyBatchBytes = 4 * 1_048_576;
 /** Bytes of one duplicate, at most: a small request must not make the server write the largest item a hundred times. */
 const copiedBytesMax = 64 * 1_048_576;
 
@@ -48,7 +48,7 @@ export function copyPlan({ self }: View, { from, to, left }: CopyPayload): CopyP
     duplicate: keys(item, [{ collection: self.id, uuid: to }], 0),
     // It may hold the newest revision.
     original: keys(item, [{ collection: self.id, uuid: from }], isChoice ? 0 : undefined),
-    revisions: keys(revision, wantedKeys(self.id, from, left), isChoice ? 0 : copiedAtOnceBytes),
+    revisions: keys(revision, keysToCopy(self.id, from, left), isChoice ? 0 : copyBatchBytes),
   };
 }
 
@@ -59,7 +59,7 @@ export function copyRevisions(turn: Turn, payload: CopyPayload, reads: CopyReads
   const target = reads.duplicate.get({ collection, uuid: to });
   if (target === undefined || target.deleted || target.owner_uuid !== original?.owner_uuid) return;
   const history = { rows: reads.revisions, items: reads.original };
-  const found = revisionsIn(history, wantedKeys(collection, from, left), turn.nowMs);
+  const found = revisionsIn(history, keysToCopy(collection, from, left), turn.nowMs);
   const next = left === undefined ? chosen(turn, found) : copyWhole(turn, found, to, left);
   armTrim(turn, timers.trimRevisions);
   if (next.slots.length > 0) {
@@ -67,10 +67,10 @@ export function copyRevisions(turn: Turn, payload: CopyPayload, reads: CopyReads
   }
 }
 
-type Left = NonNullable<CopyPayload['left']>;
+type Remaining = NonNullable<CopyPayload['left']>;
 
 /** All slots of the original, or those that are left. */
-function wantedKeys(collection: string, from: string, left: Left | undefined): SlotKey[] {
+function keysToCopy(collection: string, from: string, left: Remaining | undefined): SlotKey[] {
   const all = slotKeys(collection, from);
   return left === undefined ? all : all.filter(({ slot }) => left.slots.includes(slot));
 }
@@ -78,7 +78,7 @@ function wantedKeys(collection: string, from: string, left: Left | undefined): S
 const isWhole = ({ content }: RevisionRow): boolean => content !== undefined;
 
 /** The newest revisions that fit, chosen by their sizes. */
-function chosen(turn: Turn, found: readonly RevisionRow[]): Left {
+function chosen(turn: Turn, found: readonly RevisionRow[]): Remaining {
   let remainingBytes = copiedBytesMax;
   const fitting: RevisionRow[] = [];
   for (const row of newestFirst(found).slice(0, revisionsPerItemMax)) {
@@ -89,7 +89,7 @@ function chosen(turn: Turn, found: readonly RevisionRow[]): Left {
   return { slots: takeCopies(turn, fitting).map(({ slot }) => slot), copied: 0 };
 }
 
-function copyWhole(turn: Turn, found: readonly RevisionRow[], to: string, left: Left): Left {
+function copyWhole(turn: Turn, found: readonly RevisionRow[], to: string, left: Remaining): Remaining {
   let { copied } = left;
   for (const { end_offset: _endOffset, kept_at: _keptAt, ...row } of found.filter(isWhole)) {
     const slot = slotOfCopy(copied);

@@ -23,7 +23,7 @@ export interface RevisionTimers {
 }
 
 /** Slots that one commit removes with their items, at most. Most items have a few; a timer removes the others. */
-const removedAtOnceMax = 1_000;
+const removeBatchMax = 1_000;
 
 export function keepHistory(turn: Turn, writes: readonly ItemWrite[], timers: RevisionTimers): void {
   let removed = 0;
@@ -69,7 +69,7 @@ function forget(turn: Turn, { row, replaced, removed }: Forgotten, timers: Revis
   const used = usedSlotKeys(row.collection, row.uuid, revisionsWritten(replaced), isDuplicate);
   if (used.length === 0) return removed;
   if (isDuplicate) turn.disarm(keyed(timers.copyRevisions, row.uuid));
-  if (removed + used.length > removedAtOnceMax) {
+  if (removed + used.length > removeBatchMax) {
     const payload = { itemUuid: row.uuid, through: turn.get(revisionUsageSlice).endOffset };
     turn.arm(keyed(timers.forgetRevisions, row.uuid), turn.nowMs, payload);
     return removed;

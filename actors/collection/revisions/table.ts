@@ -4,8 +4,8 @@
  *
  * - An item has a fixed number of slots (see slots.ts), which its revisions take in turn: the newest is written over the
  *   oldest. So a save writes one row and reads none, and a reader of the whole history asks for all slots.
- * - `end_offset` counts the bytes of revisions that the collection had written with this one. Those after an offset p take no
- *   more than what was written since, so the oldest are found and removed without adding anything up (see usage.ts).
+ * - `end_offset` counts the bytes of revisions that the collection had written with this one. Revisions after an offset p take no
+ *   more than the bytes written since. So the oldest are found and removed without adding anything up (see usage.ts).
  */
 import { type RowOf, table } from '../../../runtime/table.ts';
 

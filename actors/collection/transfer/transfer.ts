@@ -10,13 +10,13 @@
  *
  * - (uuid, hop) is unique on the server. So of `apply` and of whatever ends the transfer at the source, one commit is
  *   rejected. No clock decides that, and no answer is needed.
- * - The unique key blocks a write only while a row holds it. So a row keeps its transfer version until every other row of the
- *   item is a forwarding tombstone: the source does not give it the next one, and no later transfer replaces it. A caller
- *   that still has to finalize then finds the next transfer version taken. `apply` first looks for the row at its source, so
- *   a call that comes after all of that writes nothing.
+ * - The unique key blocks a write only while a row holds it. So a row keeps its transfer version until every other row of the item
+ *   is a forwarding tombstone. Until then the source does not give it the next one, and no later transfer replaces it. A caller
+ *   that still has to finalize then finds the next transfer version taken. `apply` first looks for the row at its source, so a call
+ *   that comes after all of that writes nothing.
  * - The caller may die after each step. The timer then finalizes without knowing what the target did: it takes the next
- *   transfer version. If that is taken, the commit is rejected and shows the row in its way, and the turn that runs again
- *   leaves a forwarding tombstone instead. Nothing repeats `apply`: the client got no answer and sends the item again.
+ *   transfer version. If another row has that version, the commit is rejected and shows that row. The turn then runs again and leaves
+ *   a forwarding tombstone instead. Nothing repeats `apply`: the client got no answer and sends the item again.
  * - A save of an item that is being transferred takes the next transfer version too. So it comes first, or it finds the item
  *   gone.
  * - Between `apply` and `finalize` there are two rows. A reader of both gives the newer one.

@@ -52,7 +52,7 @@ const unsupportedVersion = refuse.unauthenticated(
   'This version of the application is not supported. Please update it.',
 );
 const invalidEmail = refuse.unauthenticated('The new email is not valid.');
-const takenEmail = refuse.unauthenticated('The email you entered is already taken. Please try again.');
+const emailInUse = refuse.unauthenticated('The email you entered is already taken. Please try again.');
 const wrongPassword = refuse.unauthenticated(
   'The current password you entered is incorrect. Please try again.',
 );
@@ -155,7 +155,7 @@ function applyChange(
   const email = change.newEmail ?? profile.email;
   const address = addressKey({ email, workspace: profile.workspace });
   const conflicting = turn.conflicting(accountTable, address);
-  if (conflicting !== undefined && conflicting.user_uuid !== turn.self.id) return takenEmail;
+  if (conflicting !== undefined && conflicting.user_uuid !== turn.self.id) return emailInUse;
   const keyParams = storedKeyParams(change.keyParams, readKeyParams(before));
   const row: AccountRow = {
     ...before,

@@ -44,7 +44,7 @@ const unsupportedVersion = refuse.badRequest(
 const invalidUsername = refuse.badRequest(
   'A username has 3 to 100 letters and digits, with single characters of . _ - @ + between them.',
 );
-const usernameTaken = refuse.badRequest('This email is already registered.');
+const emailInUse = refuse.badRequest('This email is already registered.');
 
 export const register = workflow({
   ...Account.commands.register,
@@ -82,7 +82,7 @@ function beforeHash(
   return workflow.turn({
     recorded: true,
     reads: () => ({ account: lookup(accountTable, [addressKey(registration)]) }),
-    turn: (_turn, { account }) => (account.rows.length > 0 ? usernameTaken : undefined),
+    turn: (_turn, { account }) => (account.rows.length > 0 ? emailInUse : undefined),
   });
 }
 
@@ -107,7 +107,7 @@ function createAccount(
   { email, workspace, keyParams, apiVersion, ephemeral, device }: Registration,
   passwordHash: string,
 ): SignInReply | Refused {
-  if (turn.get(profileSlice).state !== 'none') return usernameTaken;
+  if (turn.get(profileSlice).state !== 'none') return emailInUse;
   const stored = storedKeyParams(keyParams, { created: String(turn.nowMs) });
   const row: AccountRow = {
     user_uuid: turn.self.id,
@@ -117,7 +117,7 @@ function createAccount(
     credentials_version: 1,
     key_params: JSON.stringify(stored),
   };
-  if (turn.conflicting(accountTable, addressKey({ email, workspace })) !== undefined) return usernameTaken;
+  if (turn.conflicting(accountTable, addressKey({ email, workspace })) !== undefined) return emailInUse;
   turn.insert(accountTable, row);
   const profile: Profile = {
     state: 'active',

@@ -20,7 +20,7 @@ import { isAdministrator } from '../roles.ts';
 import { restartSignIns } from './password-guard.ts';
 
 /** Longer than any call may take. */
-const markMs = 120_000;
+const banningAgeMs = 120_000;
 
 /** By the call that bans somebody at this moment. Each call has its own mark: the end of one must not end the others. */
 export const banningMap = sliceMap<{ readonly untilMs: number }>({
@@ -34,17 +34,17 @@ const isBanning = (turn: Turn): boolean =>
   [...turn.entries(banningMap).values()].some(({ untilMs }) => turn.nowMs < untilMs);
 
 /** False: the account bans too many others at once. */
-export function markBanning(turn: Turn, callId: string): boolean {
+export function beginBanning(turn: Turn, callId: string): boolean {
   for (const [call, { untilMs }] of turn.entries(banningMap)) {
     if (turn.nowMs >= untilMs) turn.removeEntry(banningMap, call);
   }
-  const isMarked = turn.entry(banningMap, callId) !== undefined;
-  if (!isMarked && turn.entries(banningMap).size >= banningMap.entriesMax) return false;
-  turn.setEntry(banningMap, callId, { untilMs: turn.nowMs + markMs });
+  const isNoted = turn.entry(banningMap, callId) !== undefined;
+  if (!isNoted && turn.entries(banningMap).size >= banningMap.entriesMax) return false;
+  turn.setEntry(banningMap, callId, { untilMs: turn.nowMs + banningAgeMs });
   return true;
 }
 
-export function unmarkBanning(turn: Turn, callId: string): void {
+export function endBanning(turn: Turn, callId: string): void {
   if (turn.entry(banningMap, callId) !== undefined) turn.removeEntry(banningMap, callId);
 }
 

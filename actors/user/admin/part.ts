@@ -11,7 +11,7 @@ import { Instance, instanceId, registrationOf } from '../../instance/contract.ts
 import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
 import { unlessAbsent } from '../../unless-absent.ts';
-import { markBanning, unmarkBanning } from '../account/set-ban.ts';
+import { beginBanning, endBanning } from '../account/set-ban.ts';
 import { audit } from '../audit/trail.ts';
 import { userPart } from '../hooks.ts';
 import { UserAdministration } from '../operator-contract.ts';
@@ -63,7 +63,7 @@ const setBan = signedInWorkflow({
         const { data: ban } = banFields.safeParse(fields);
         if (ban === undefined) return noBan;
         if (ban.banned && uuid === turn.self.id) return oneself;
-        return ban.banned && !markBanning(turn, workflow.callId) ? busy : ban;
+        return ban.banned && !beginBanning(turn, workflow.callId) ? busy : ban;
       },
     });
     const change = { banned, reason: banReason ?? null, by: 'administrator' as const };
@@ -72,7 +72,7 @@ const setBan = signedInWorkflow({
       : undefined;
     return workflow.lastTurn({
       turn: (turn) => {
-        unmarkBanning(turn, workflow.callId);
+        endBanning(turn, workflow.callId);
         if (answer === undefined) return userNotFound;
         if (answer.outcome === 'busy') return busy;
         if (answer.outcome === 'set') audit(turn, banned ? 'banned-another' : 'unbanned-another', null, uuid);

@@ -32,11 +32,11 @@ const readCalendar = sharedRead({
 const listed: readonly (keyof TodoRow)[] = ['uid', 'etag', 'object_bytes', 'created_at', 'updated_at'];
 
 /** More at once would hold the event loop for tens of milliseconds. */
-const listedAtOnce = 1_000;
+const listBatchMax = 1_000;
 
 const listCalendarObjects = sharedRead({
   ...UserCalendar.commands.listCalendarObjects,
-  reads: (view, { after }) => ({ todos: todosPlan(view, { after, limit: listedAtOnce, columns: listed }) }),
+  reads: (view, { after }) => ({ todos: todosPlan(view, { after, limit: listBatchMax, columns: listed }) }),
   answer: (view, { token }, { todos }) =>
     ofProgram(view, token, () => ({
       ctag: ctagOf(view),

@@ -35,7 +35,7 @@ export const publicationSlice = slice({
   initial: { position: 0, changedAtMs: 0, todos: 0, bytes: 0, slot: null },
 });
 
-/** Has the time as well, as a database that was restored counts its positions again. */
+/** It includes the time, because a restored database counts its positions again. */
 export function ctagOf(view: View): string {
   const { position, changedAtMs } = view.get(publicationSlice);
   return `${position.toString(36)}-${changedAtMs.toString(36)}`;
@@ -56,7 +56,7 @@ export const todosPlan = (view: View, part: Part = {}) =>
     through: view.get(publicationSlice).position,
   });
 
-/** The row that replaces `before`, and the totals with it. Nothing is written. */
+/** Makes the row that replaces `before`, and the new totals. It writes nothing. */
 export function drafted(turn: Turn, uid: string, todo: Todo, before: TodoRow | undefined) {
   const { position, todos, bytes } = turn.get(publicationSlice);
   const updatedAt = Math.max(turn.nowMs, (before?.updated_at ?? 0) + 1);

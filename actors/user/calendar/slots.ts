@@ -18,7 +18,7 @@ import { UserCalendar } from './contract.ts';
 const { giveSlotsBack } = UserCalendar.timers;
 
 /** Longer than any call may take. */
-const wantedForMs = 120_000;
+const requestAgeMs = 120_000;
 
 /** By the slot. */
 export const requestedSlotMap = sliceMap<{ readonly purpose: SlotPurpose; readonly atMs: number }>({
@@ -61,7 +61,7 @@ function want(turn: Turn, purpose: SlotPurpose): { readonly slot: string } | Ref
   if (turn.entries(requestedSlotMap).size >= requestedSlotMap.entriesMax) return busy;
   const slot = turn.random.uuid();
   turn.setEntry(requestedSlotMap, slot, { purpose, atMs: turn.nowMs });
-  turn.arm(giveSlotsBack, turn.nowMs + wantedForMs, null);
+  turn.arm(giveSlotsBack, turn.nowMs + requestAgeMs, null);
   return { slot };
 }
 
@@ -82,7 +82,7 @@ export function releaseUnused(turn: Turn, purpose: SlotPurpose, slot: string): v
 /** Gives back the slots of calls that came to nothing long ago. */
 export function releaseUnkept(turn: Turn): void {
   for (const [slot, { purpose, atMs }] of turn.entries(requestedSlotMap)) {
-    if (turn.nowMs - atMs >= wantedForMs) releaseUnused(turn, purpose, slot);
+    if (turn.nowMs - atMs >= requestAgeMs) releaseUnused(turn, purpose, slot);
   }
 }
 

@@ -50,7 +50,7 @@ type MintedClaims = Pick<
   'operation' | 'remoteIdentifier' | 'sharedVaultUuid' | 'unencryptedBytes' | 'move'
 >;
 
-function wantedOf(request: MintRequest): MintedClaims | Refused {
+function claimsOf(request: MintRequest): MintedClaims | Refused {
   const { operation, remote_identifier: identifier, unencrypted_file_size: bytes } = request;
   if (!isUuid(identifier)) return notUuid;
   if (operation === 'write' && bytes == null) return withoutVaultSize;
@@ -76,7 +76,7 @@ export const mintVaultValetToken = signedInWorkflow({
     const writes = request.operation !== 'read';
     const requested = await workflow.turn({
       turn: (_turn, _reads, { readonly }) =>
-        (writes ? refusalToWrite(readonly) : undefined) ?? wantedOf(request),
+        (writes ? refusalToWrite(readonly) : undefined) ?? claimsOf(request),
     });
     for (const uuid of [request.sharedVaultUuid, requested.move?.targetVaultUuid]) {
       if (uuid === undefined) continue;

@@ -17,7 +17,7 @@ import { cleanup, ownFiles, vaultHoldMap } from './own-files.ts';
 import { vaultBytesMap, vaultFilesTell } from './vault-bytes.ts';
 
 /** Each row may name thousands of blobs. */
-const purgedAtOnce = 10;
+const purgeBatchMax = 10;
 
 /** Voids all tokens, and ends all uploads. */
 function forgetFiles(turn: Turn): void {
@@ -38,7 +38,7 @@ export const files = userPart(Files, {
     accountDeleted: forgetFiles,
     purge: purging({
       reads: (view) => ({
-        files: range(file, { after: 0, through: view.get(filesSlice).sequence, limit: purgedAtOnce }),
+        files: range(file, { after: 0, through: view.get(filesSlice).sequence, limit: purgeBatchMax }),
       }),
       turn: (turn, { files: { rows } }) => {
         const still = rows.filter((row) => !isMoving(turn, row));

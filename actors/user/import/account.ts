@@ -136,14 +136,14 @@ export const importOpen = command({
   ...UserImport.commands.importOpen,
   reads: ownAccount,
   turn: (turn, { unlock }, { account }) => {
-    const standing = turn.get(importSlice);
+    const before = turn.get(importSlice);
     const row = account.get({ user_uuid: turn.self.id });
-    if (standing.phase === 'none' || row === undefined) return notWritable;
-    const opens = standing.phase === 'closed' && (unlock || !standing.locked);
+    if (before.phase === 'none' || row === undefined) return notWritable;
+    const opens = before.phase === 'closed' && (unlock || !before.locked);
     if (!opens) return { ok: { opened: false } };
     // A text that is no hash never let anyone sign in, here or there.
-    const isUsable = isImportedHash(standing.passwordHash);
-    turn.put(accountTable, { ...row, password_hash: isUsable ? standing.passwordHash : closedHash });
+    const isUsable = isImportedHash(before.passwordHash);
+    turn.put(accountTable, { ...row, password_hash: isUsable ? before.passwordHash : closedHash });
     turn.set(importSlice, { phase: 'open', passwordHash: '', locked: false });
     spreadFirstBackup(turn);
     return { ok: { opened: true } };

@@ -137,7 +137,7 @@ function write(
   turn: Turn,
   subject: Subject,
   before: NotificationRow | undefined,
-  said: Pick<NotificationRow, 'happened_at' | 'cleared'>,
+  sent: Pick<NotificationRow, 'happened_at' | 'cleared'>,
 ): NotificationRow {
   const { position, micros } = nextPosition(turn, 'notifications');
   const row: NotificationRow = {
@@ -146,7 +146,7 @@ function write(
     uuid: turn.random.uuid(),
     type: subject.type,
     payload: payloadOf(subject),
-    ...said,
+    ...sent,
     created_at: micros,
     updated_at: micros,
   };
@@ -229,8 +229,8 @@ export const itemsRejoined = tell({
     const theirs = itemsRemoved(vaultUuid, itemUuids);
     const retained = new Set(theirs.map(subjectText));
     const rows = byYou ? all.rows : [];
-    const said = rows.filter(({ type, cleared }) => type === 'shared_vault_item_removed' && !cleared);
-    const removed = new Set(said.map(({ subject }) => subject).filter((subject) => !retained.has(subject)));
+    const sent = rows.filter(({ type, cleared }) => type === 'shared_vault_item_removed' && !cleared);
+    const removed = new Set(sent.map(({ subject }) => subject).filter((subject) => !retained.has(subject)));
     for (const subject of removed) remove(turn, subject);
     clear(turn, theirs, at, { ...reads, removed });
   },

@@ -1,6 +1,6 @@
 /**
- * Finds which items differ from what the client says it has (docs/protocol/sync.md, "Integrity"), without reading ciphertext:
- * first in the own collection, then the user's items in vaults.
+ * Finds the items that differ from those that the client reports (docs/protocol/sync.md, "Integrity"), without reading ciphertext.
+ * It looks first in the user's own collection, then at the user's items in vaults.
  *
  * One turn reads one part, so that other calls of a large account come in between. The search stops at as many mismatches as an
  * answer holds. An item that is saved meanwhile moves to the end, and only its last check counts.

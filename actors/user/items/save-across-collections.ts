@@ -14,9 +14,8 @@
  * again, and those that were saved are recognised.
  */
 import { NotFoundError, RetryableError } from '../../../runtime/errors.ts';
-import { batchesOf } from '../../collection/batches.ts';
 import { type Conflict, refusal } from '../../collection/conflicts.ts';
-import { isAbsent } from '../../collection/incoming.ts';
+import { batchesOf, isAbsent } from '../../collection/incoming.ts';
 import type { ClientItem } from '../../collection/item-fields.ts';
 import { notMember, targetOf } from '../../collection/save.ts';
 import type { SavedEntry } from '../../collection/save-items.ts';

@@ -13,11 +13,11 @@
  * A crash between two turns keeps the earlier ones. The client sends everything again, and what was saved is recognised.
  */
 import { choice, type PlanResults, type Turn, type View } from '../../../runtime/command.ts';
-import { batchesOf, fitsOneTurn } from '../../collection/batches.ts';
 import { refusal } from '../../collection/conflicts.ts';
-import { head } from '../../collection/head.ts';
+import { type Head, head } from '../../collection/head.ts';
+import { batchesOf, fitsOneTurn } from '../../collection/incoming.ts';
 import type { ItemRow } from '../../collection/item.ts';
-import type { ClientItem } from '../../collection/item-fields.ts';
+import { type ClientItem, fullItem } from '../../collection/item-fields.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { idleReply, type SyncReply } from '../../collection/sync-reply.ts';
 import { isLegacy, malformed, type SyncRequest } from '../../collection/sync-request.ts';
@@ -35,6 +35,7 @@ import {
 } from '../../collection/sync-steps.ts';
 import { tokenAt } from '../../collection/token.ts';
 import { isRefused, type Refused } from '../../reply.ts';
+import { itemsChanged, itemsPushed, User } from '../contract.ts';
 import { inboxPlans, inboxResponse, withInbox } from '../inbox/in-sync.ts';
 import {
   type SignedIn,
@@ -48,7 +49,6 @@ import { SyncLane } from '../sync-lane/contract.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
 import { collectionTimers, Items } from './contract.ts';
 import { IdleSyncCache } from './idle-sync-cache.ts';
-import { notifyOtherDevices } from './push.ts';
 import { type OwnCollection, saveInOtherCollections } from './save-across-collections.ts';
 import { mayConcernVaults, past, type VaultReads, vaultPage, vaultPlans, withVaults } from './vault-pages.ts';
 
@@ -228,4 +228,49 @@ function save(turn: Turn, batch: Omit<Batch, 'timers'>, progress: Progress): Pro
   if (isRefused(after)) return after;
   if (after.head !== before) notifyOtherDevices(turn, before, after, batch.by.sessionUuid);
   return after;
+}
+
+// --- pushes --------------------------------------------------------------------------------------------------
+
+/*
+ * A save is announced to the user's other devices (docs/protocol/sockets.md, "Pushed items").
+ *
+ * They always hear that something has changed. A small save is pushed with its items. The push leads from one token to another,
+ * and a client with exactly the first token may take it for a sync. No client says whether it knows pushes. One that does not
+ * ignores them, and syncs because of the plain frame.
+ *
+ * A turn saves one run of positions; everything else that comes to the user takes other positions. So a client whose token is
+ * the head before the turn had everything. With the push it has everything up to the head after the turn.
+ */
+
+const pushedItemsMax = 50;
+/** A slow socket holds several pushes of this size. Larger ones are left to a sync. */
+const pushedBytesMax = 16 * 1024;
+
+function notifyOtherDevices(turn: Turn, before: Head, after: Progress, sessionUuid: string): void {
+  const { self, nowMicros } = turn;
+  turn.publish(User, () => itemsChanged(self.id, nowMicros, sessionUuid));
+  const rows = rowsBehind(before.position, after);
+  const bytes = rows.reduce((sum, row) => sum + row.size, 0);
+  if (rows.length > pushedItemsMax || bytes > pushedBytesMax) return;
+  const { generation } = turn.use(ItemSettings);
+  const tokenOf = (head: Head) => tokenAt(self.id, generation, head, head.position);
+  turn.publish(User, () =>
+    itemsPushed({
+      userUuid: self.id,
+      sessionUuid,
+      timestamp: nowMicros,
+      syncToken: tokenOf(after.head),
+      baseSyncToken: tokenOf(before),
+      items: rows.map((row) => fullItem(row)),
+    }),
+  );
+}
+
+/** Each row once, as the turn left it. A repeat that was only recognised has a position from before the turn. */
+function rowsBehind(position: number, { saved }: Progress): readonly ItemRow[] {
+  const last = new Map(saved.map(({ row }) => [row.uuid, row]));
+  return [...last.values()]
+    .filter((row) => row.position > position)
+    .toSorted((a, b) => a.position - b.position);
 }

@@ -51,7 +51,7 @@ const noPlans: VaultPlans = {
 export function vaultPlans(view: View, request: SyncRequest, version?: number): VaultPlans {
   const progress = vaultProgress(view, request);
   if (progress.length === 0) return noPlans;
-  const requested = wantedOf(request);
+  const requested = requestedVaults(request);
   const membership = { table: memberTable, member: view.self.id };
   return {
     vaultItems: crossOwner(item, {
@@ -167,7 +167,7 @@ function beyond(cursor: Cursor, passed: readonly Passed[]): Cursor {
 const ofItems = /_i[0-9a-z]+$/;
 
 /** Undefined: the items of all vaults. */
-function wantedOf(request: SyncRequest): ReadonlySet<string> | undefined {
+function requestedVaults(request: SyncRequest): ReadonlySet<string> | undefined {
   if (!isVaultExclusive(request)) return undefined;
   return new Set((request.shared_vault_uuids ?? []).map((uuid) => uuid.toLowerCase()));
 }

@@ -50,7 +50,7 @@ export const backupSlice = slice<z.infer<typeof backupSchema>>({
   initial: { round: 0, lastAtMs: null, isQueued: false },
 });
 
-const turnedOff = refuse.badRequest('This server sends no backups by e-mail.', 'email-backups-disabled');
+const notOffered = refuse.badRequest('This server sends no backups by e-mail.', 'email-backups-disabled');
 const noAddress = refuse.badRequest(
   'No mail can be sent to the name of this account, as it is no e-mail address.',
   'email-backups-disabled',
@@ -67,7 +67,7 @@ const intervalMsOf = (view: View): number | undefined =>
 
 /** Why no backup would ever come. */
 export function refusalOfBackups(turn: Turn): Refused | undefined {
-  if (!turn.use(AccountSettings).emailBackups) return turnedOff;
+  if (!turn.use(AccountSettings).emailBackups) return notOffered;
   return mailAddress(turn.get(profileSlice).email) === undefined ? noAddress : undefined;
 }
 
@@ -103,7 +103,7 @@ export function recallBackup(turn: Turn): void {
   if (isQueued) tellToRecall(turn, mailIdOf(turn, round));
 }
 
-/** A schedule without a timer is armed again by a change: of the setting or the address, or the end of a ban or an import. */
+/** A change arms a schedule without a timer again: a change of the setting or the address, or the end of a ban or an import. */
 export function backupIsDue(turn: Turn): void {
   const intervalMs = intervalMsOf(turn);
   if (intervalMs === undefined || !isInUse(turn) || turn.get(importSlice).phase === 'closed') return;

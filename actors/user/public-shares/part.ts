@@ -157,11 +157,11 @@ const shareOpened = tell({
 });
 
 /** Each costs a tell. */
-const endedAtOnce = 100;
+const endBatchMax = 100;
 
 const sharesPurge = purging({
   turn: (turn) => {
-    const uuids = [...turn.entries(publicShareMap).keys()].slice(0, endedAtOnce);
+    const uuids = [...turn.entries(publicShareMap).keys()].slice(0, endBatchMax);
     for (const uuid of uuids) {
       turn.removeEntry(publicShareMap, uuid);
       turn.tell(Share, uuid).end();

@@ -30,8 +30,8 @@ export function readConfig(
   if (!isChannel(channel)) return invalidChannel;
   const enabled = input.enabled ?? false;
   if (typeof enabled !== 'boolean') return invalidConfig;
-  const isGiven = (input.destination ?? '') !== '';
-  if (!isGiven) return enabled ? invalidDestination : { channel, destination: null, enabled };
+  const hasDestination = (input.destination ?? '') !== '';
+  if (!hasDestination) return enabled ? invalidDestination : { channel, destination: null, enabled };
   const destination = destinationOf(channel, input.destination);
   return destination === undefined ? invalidDestination : { channel, destination, enabled };
 }

@@ -150,14 +150,14 @@ const configure = signedInWorkflow({
         applyAnswers(turn, recalls);
         if (isRefused(config)) return config;
         const affected = affectedBy(turn, config);
-        const isElsewhere = !isSameTarget(configured(deliveryConfig(turn)), configured(config));
+        const changesTarget = !isSameTarget(configured(deliveryConfig(turn)), configured(config));
         const refused =
           reminderDelivery.refusal(turn) ??
           refusedNow(turn, config) ??
           (affected.some((each) => isMailQueued(each) && isInheriting(turn, each)) ? beingSent : undefined);
         if (refused === undefined && !isSameConfig(deliveryConfig(turn), config)) {
           setDeliveryConfig(turn, config);
-          for (const each of affected) redirect(turn, each, isElsewhere);
+          for (const each of affected) redirect(turn, each, changesTarget);
           audit(turn, 'reminder-delivery-changed', session);
         }
         armNext(turn);
@@ -184,8 +184,8 @@ function refusedNow(turn: Turn, config: DeliveryConfig): Refused | undefined {
     .filter(({ state }) => state === 'in-flight' || state === 'accepted')
     .filter((each) => isInheriting(turn, each));
   if (inheriting.some(({ state }) => state === 'in-flight')) return beingSent;
-  const isElsewhere = !isSameTarget(configured(before), configured(config));
-  return isElsewhere && inheriting.length > 0 ? alreadyAccepted : undefined;
+  const changesTarget = !isSameTarget(configured(before), configured(config));
+  return changesTarget && inheriting.length > 0 ? alreadyAccepted : undefined;
 }
 
 /** The reminders whose target changes; all of them, if delivery is turned off. */
@@ -197,10 +197,10 @@ function affectedBy(turn: Turn, config: DeliveryConfig): readonly PublishedRemin
 }
 
 /** Call after a change of the configuration. */
-function redirect(turn: Turn, reminder: PublishedReminder, isElsewhere: boolean): void {
+function redirect(turn: Turn, reminder: PublishedReminder, changesTarget: boolean): void {
   // This reminder names its own target, and is on its way.
   if (isMailQueued(reminder)) return;
-  if (isElsewhere && isInheriting(turn, reminder)) {
+  if (changesTarget && isInheriting(turn, reminder)) {
     // Nothing has been tried, so there is nothing to forget.
     const isUntouched = reminder.state === 'queued' && reminder.attempts === 0 && reminder.error === null;
     if (!isUntouched) put(turn, begun(reminder, turn.nowMs));

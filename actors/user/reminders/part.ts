@@ -16,7 +16,7 @@ import { sentTimeMs } from '../times.ts';
 import { type ReminderResponse, Reminders } from './contract.ts';
 import { messageOf, type Reminder, reminderMap, remindersMax, sealMessage } from './reminder.ts';
 import {
-  areWanted,
+  areEnabled,
   forgetReminders,
   recallReminders,
   reminderMailOutcome,
@@ -29,8 +29,8 @@ import {
 const charactersMax = 500;
 
 const invalid = refuse.badRequest('Give a message and when it is due.', 'invalid-email-reminder');
-const turnedOff = refuse.badRequest('This server sends no reminders by e-mail.', 'email-reminders-disabled');
-const turnedOffByUser = refuse.badRequest(
+const notOffered = refuse.badRequest('This server sends no reminders by e-mail.', 'email-reminders-disabled');
+const disabledByUser = refuse.badRequest(
   'You have turned reminders by e-mail off. Turn them on in the settings of your account first.',
   'email-reminders-disabled',
 );
@@ -65,8 +65,8 @@ const makeReminder = signedInWorkflow({
 });
 
 function refusalToRemind(turn: Turn) {
-  if (!turn.use(AccountSettings).emailReminders) return turnedOff;
-  if (!areWanted(turn)) return turnedOffByUser;
+  if (!turn.use(AccountSettings).emailReminders) return notOffered;
+  if (!areEnabled(turn)) return disabledByUser;
   return mailAddress(turn.get(profileSlice).email) === undefined ? noAddress : undefined;
 }
 

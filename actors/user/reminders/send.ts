@@ -50,11 +50,11 @@ export const sendRemindersTimer = timer({
   },
 });
 
-export const areWanted = (turn: Turn): boolean => settingValue(turn, 'EMAIL_REMINDERS_ENABLED') === 'true';
+export const areEnabled = (turn: Turn): boolean => settingValue(turn, 'EMAIL_REMINDERS_ENABLED') === 'true';
 
 /** The account's own address. Undefined: the operator or the user has turned reminders off. */
 function recipientOf(turn: Turn): string | undefined {
-  const isOpen = turn.use(AccountSettings).emailReminders && areWanted(turn);
+  const isOpen = turn.use(AccountSettings).emailReminders && areEnabled(turn);
   return isOpen ? mailAddress(turn.get(profileSlice).email) : undefined;
 }
 

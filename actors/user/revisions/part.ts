@@ -32,7 +32,7 @@ const notUuids = refuse.badRequest('That is not the uuid of an item or a revisio
 const unknown = refuse.notFound('Revision not found.');
 
 /** The most vaults that are asked for the history of an item. */
-const vaultsAskedMax = 20;
+const vaultsMax = 20;
 
 /** The history of an item in the own collection, and the vaults that may have more of it. */
 const historyHere = (itemUuid: string, own: (collection: string) => HistoryPlans) => ({
@@ -46,7 +46,7 @@ const historyHere = (itemUuid: string, own: (collection: string) => HistoryPlans
       .map(({ collection }) => collection);
     // The history of a deleted item is deleted, in every collection.
     const isDeleted = owningRow?.deleted === true;
-    return { vaults: isDeleted ? [] : [...new Set(vaults)].slice(0, vaultsAskedMax), isDeleted };
+    return { vaults: isDeleted ? [] : [...new Set(vaults)].slice(0, vaultsMax), isDeleted };
   },
 });
 
@@ -173,7 +173,7 @@ const isGone = (turn: Turn): boolean => turn.get(profileSlice).state === 'delete
 const userRevisionTimers = revisionTimers(Revisions.timers, isGone);
 
 /** Rows in one commit. A removal carries a key alone. */
-const purgedAtOnce = 500;
+const purgeBatchMax = 500;
 
 export const revisions = userPart(Revisions, {
   name: 'revisions',
@@ -189,7 +189,7 @@ export const revisions = userPart(Revisions, {
         revisions: range(revision, {
           after: afterOffset,
           through: view.get(revisionUsageSlice).endOffset,
-          limit: purgedAtOnce,
+          limit: purgeBatchMax,
           columns: ['item_uuid', 'slot'],
         }),
       }),

@@ -4,8 +4,7 @@ import { signedInRead } from '../signed-in.ts';
 import { isoTime } from '../times.ts';
 import { Sessions } from './contract.ts';
 import { deviceInfo } from './device-info.ts';
-import { lastUseMs } from './last-use.ts';
-import { knowsNoSessions, type Session, sessionMap } from './session.ts';
+import { knowsNoSessions, lastUseMs, type Session, sessionMap } from './session.ts';
 
 export const listSessions = signedInRead({
   ...Sessions.commands.listSessions,

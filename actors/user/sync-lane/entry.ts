@@ -1,6 +1,6 @@
 /**
- * What the journal keeps of a command (docs/protocol/sockets.md, "The journal"): the token that it pulled from, what it saved,
- * the conflicts, and the token that it gave. It never keeps ciphertext: a repeat reads that again.
+ * The part of a command that the journal stores (docs/protocol/sockets.md, "The journal"). It has the token that the command pulled
+ * from, the saved items, the conflicts, and the token that it returned. It never keeps ciphertext: a repeat reads that again.
  *
  * A repeat pulls from the same token, and answers with the token that was given first. An item that has changed since lies
  * behind that token, so the next sync gives it. An item that has not changed is in the page that is read again.

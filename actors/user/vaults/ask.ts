@@ -14,7 +14,7 @@ type Asks = Pick<SignedInWorkflow<unknown>, 'actors'>;
 type AskVault = Ask<typeof Vault.commands>;
 
 /** How many vaults one caller asks at the same time. */
-const atOnce = 8;
+const concurrencyMax = 8;
 
 /** The form that vaults know. Undefined: it is no uuid. */
 export const uuidOf = (text: string): string | undefined => (isUuid(text) ? text.toLowerCase() : undefined);
@@ -45,10 +45,10 @@ export async function askIfThere<Commands extends CommandShapes, Reply>(
 }
 
 export async function forEach<T>(all: readonly T[], work: (each: T) => Promise<unknown>): Promise<void> {
-  for (let from = 0; from < all.length; from += atOnce) {
-    await Promise.all(all.slice(from, from + atOnce).map(work));
+  for (let from = 0; from < all.length; from += concurrencyMax) {
+    await Promise.all(all.slice(from, from + concurrencyMax).map(work));
   }
 }
 
 /** A step that only checks the session. */
-export const sessionAlone = { turn: () => ({}) };
+export const checkSession = { turn: () => ({}) };

@@ -12,8 +12,7 @@
 import { z } from 'zod';
 import { type Turn, tell, type View } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
-import { head } from '../../collection/head.ts';
-import { isFull } from '../../collection/quota.ts';
+import { head, isFull } from '../../collection/head.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { Vault } from '../../vault/contract.ts';

@@ -7,7 +7,7 @@ import { audit } from '../audit/trail.ts';
 import { userPart } from '../hooks.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { acceptVaultInvite, declineInboundInvites, endVaultInvite } from './answer-invites.ts';
-import { askVault, namesNoUser, sessionAlone, uuidOf } from './ask.ts';
+import { askVault, checkSession, namesNoUser, uuidOf } from './ask.ts';
 import { Vaults } from './contract.ts';
 import { listVaults } from './list.ts';
 import { inviteMailSlice, mailVaultInviteTell } from './mail-invite.ts';
@@ -35,7 +35,7 @@ import {
 const listVaultMembers = signedInWorkflow({
   ...Vaults.commands.listVaultMembers,
   run: async (workflow, { sharedVaultUuid }) => {
-    await workflow.turn(sessionAlone);
+    await workflow.turn(checkSession);
     return askVault(workflow, sharedVaultUuid, (vault) => vault.members({ by: workflow.self.id }));
   },
 });
@@ -44,7 +44,7 @@ const removeVaultMember = signedInWorkflow({
   ...Vaults.commands.removeVaultMember,
   run: async (workflow, { sharedVaultUuid, userUuid: sent }) => {
     const { id: by } = workflow.self;
-    await workflow.turn(sessionAlone);
+    await workflow.turn(checkSession);
     const userUuid = uuidOf(sent) ?? namesNoUser;
     const removed = await askVault(workflow, sharedVaultUuid, (vault) =>
       vault.removeMember({ by, userUuid }),
@@ -64,7 +64,7 @@ const removeVaultMember = signedInWorkflow({
 const designateSurvivor = signedInWorkflow({
   ...Vaults.commands.designateSurvivor,
   run: async (workflow, { sharedVaultUuid, userUuid: sent }) => {
-    await workflow.turn(sessionAlone);
+    await workflow.turn(checkSession);
     const userUuid = uuidOf(sent) ?? namesNoUser;
     const done = await askVault(workflow, sharedVaultUuid, (vault) =>
       vault.designateSurvivor({ by: workflow.self.id, userUuid }),
@@ -101,7 +101,7 @@ const createVault = signedInWorkflow({
 const deleteVault = signedInWorkflow({
   ...Vaults.commands.deleteVault,
   run: async (workflow, { sharedVaultUuid }) => {
-    await workflow.turn(sessionAlone);
+    await workflow.turn(checkSession);
     const ended = await askVault(workflow, sharedVaultUuid, (vault) => vault.end({ by: workflow.self.id }));
     if (isRefused(ended)) return ended;
     const vaultUuid = sharedVaultUuid.toLowerCase();
@@ -116,7 +116,7 @@ const deleteVault = signedInWorkflow({
 });
 
 /** Each costs a tell. */
-const leftAtOnce = 100;
+const leaveBatchMax = 100;
 
 const commands = {
   createVault,
@@ -143,6 +143,6 @@ export const vaults = userPart(Vaults, {
   commands,
   tells: { joined: joinedTell, left: leftTell, mailVaultInvite: mailVaultInviteTell },
   on: {
-    purgeFirst: { turn: (turn) => ({ left: leaveSomeVaults(turn, leftAtOnce) ? 'more' : 'nothing' }) },
+    purgeFirst: { turn: (turn) => ({ left: leaveSomeVaults(turn, leaveBatchMax) ? 'more' : 'nothing' }) },
   },
 });

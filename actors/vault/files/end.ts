@@ -15,7 +15,7 @@ import { cleanup, vaultFiles } from './own-files.ts';
 const { eraseFiles } = VaultFiles.timers;
 
 /** Each row may name thousands of blobs. */
-const erasedAtOnce = 10;
+const eraseBatchMax = 10;
 const pauseMs = 60_000;
 
 /** In the commit that ends the vault: ends all uploads, counts no bytes any more and begins to remove the files. */
@@ -39,10 +39,10 @@ export const eraseFilesTimer = timer({
   ...eraseFiles,
   missed: 'fire-once',
   reads: (view) => ({
-    files: range(file, { after: 0, through: view.get(filesSlice).sequence, limit: erasedAtOnce }),
+    files: range(file, { after: 0, through: view.get(filesSlice).sequence, limit: eraseBatchMax }),
   }),
   turn: (turn, _nothing, { files }) => {
-    const isBusy = garbageOf(turn) + erasedAtOnce > garbageMax;
+    const isBusy = garbageOf(turn) + eraseBatchMax > garbageMax;
     const erased = isBusy ? [] : files.rows.filter((row) => !isMoving(turn, row));
     for (const row of erased) removeFile(turn, cleanup, row);
     const pause = erased.length > 0 ? 0 : pauseMs;

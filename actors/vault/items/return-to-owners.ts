@@ -1,6 +1,6 @@
 /**
- * The job of a vault that has ended: it returns each item to its owner, by the same transfer as any other
- * (`actors/collection/transfer/transfer.ts`), as many at once as one turn saves:
+ * A vault that has ended returns each item to its owner by this job. It uses the same transfer as any other move
+ * (`actors/collection/transfer/transfer.ts`), for as many items at once as one turn saves:
  *
  *     next       the owner of the oldest item that is left
  *     prepare    the oldest of that owner's items; if the owner is gone, their items are removed
@@ -25,7 +25,7 @@ const minuteMs = 60_000;
 const runMs = minuteMs;
 const timeoutMs = 2 * minuteMs;
 /** These rows are read without ciphertext. */
-const removedAtOnceMax = 500;
+const removeBatchMax = 500;
 
 const { returnToOwners } = VaultItems.jobs;
 const { finalizeOverdueTransfer } = VaultItems.timers;
@@ -91,7 +91,7 @@ const askToTakeBack = (run: JobRun, owner: string, items: readonly ItemRow[]) =>
 
 function removeAll(run: JobRun, owner: string): Promise<void> {
   return run.turn({
-    reads: (view) => leftPlan(view, removedAtOnceMax, purgeColumns),
+    reads: (view) => leftPlan(view, removeBatchMax, purgeColumns),
     turn: (turn, reads) => removeItems(turn, ofOwner(turn, owner, reads)),
   });
 }

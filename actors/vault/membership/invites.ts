@@ -30,11 +30,11 @@ import { invitesMax, VaultSettings } from '../settings.ts';
 import { nextChangeStamp } from '../state.ts';
 import { type InviteRow, inviteTable } from '../tables.ts';
 
-const isMember = refuse.badRequest('This user is a member of the shared vault already.');
+const alreadyMember = refuse.badRequest('This user is a member of the shared vault already.');
 const tooManyInvites = refuse.badRequest(
   'There are as many invites to this shared vault as there can be. Please cancel some first.',
 );
-const full = refuse.badRequest('This shared vault has as many members as it can have.');
+const vaultIsFull = refuse.badRequest('This shared vault has as many members as it can have.');
 
 const inviteKey = ({ self }: Pick<View, 'self'>, invitee: string) => ({ vault: self.id, invitee });
 
@@ -75,7 +75,7 @@ const invite = command({
     const memberList = memberListFor(turn, by, reads);
     if (memberList === undefined) return noSuchVault;
     if (!memberList.isOwner) return notTheOwner;
-    if (memberIn(memberList, recipientUuid) !== undefined) return isMember;
+    if (memberIn(memberList, recipientUuid) !== undefined) return alreadyMember;
     const before = invite.get(inviteKey(turn, recipientUuid));
     const isFull = pending.rows.length >= turn.use(VaultSettings).invitesMax;
     if (before === undefined && isFull) return tooManyInvites;
@@ -136,7 +136,7 @@ const acceptInvite = command({
     if (member !== undefined) return { ok: { membership: member.membership } };
     const accepted = invite.get(inviteKey(turn, by));
     if (memberList === undefined || accepted?.uuid !== inviteUuid) return noSuchInvite;
-    if (memberList.members.length >= turn.use(VaultSettings).membersMax) return full;
+    if (memberList.members.length >= turn.use(VaultSettings).membersMax) return vaultIsFull;
     forget(turn, accepted);
     const changeStamp = nextChangeStamp(turn);
     const joined = admit(turn, by, accepted.permission as Permission, changeStamp);

@@ -20,7 +20,7 @@ import { type MemberRow, memberTable } from '../tables.ts';
 
 const notAnAdmin = refuse.badRequest('Only an admin of the shared vault may do this.');
 const noSuchMember = refuse.badRequest('This user is not a member of the shared vault.');
-const ownerStays = refuse.badRequest('The owner of a shared vault cannot be removed from it.');
+const cannotRemoveOwner = refuse.badRequest('The owner of a shared vault cannot be removed from it.');
 const ownSurvivor = refuse.badRequest('The owner of a shared vault cannot be its survivor.');
 
 const members = sharedRead({
@@ -44,7 +44,7 @@ const removeMember = command({
     if (userUuid !== by && !memberList.isOwner) return notTheOwner;
     const leaving = memberIn(memberList, userUuid);
     if (leaving === undefined) return noSuchMember;
-    if (userUuid === memberList.vault.owner_uuid) return ownerStays;
+    if (userUuid === memberList.vault.owner_uuid) return cannotRemoveOwner;
     part(turn, memberList, leaving);
     return { ok: { membership: leaving.membership } };
   },

@@ -10,7 +10,7 @@ import { statusSlice } from '../state.ts';
 /** Longer than a call is repeated, so that a repeat of the call that ended the vault gets its recorded reply. */
 const tearDownAfterMs = 900_000;
 /** Rows without ciphertext, in one commit. */
-const revisionsAtOnceMax = 500;
+const revisionBatchMax = 500;
 
 const { tearDown } = Vault.timers;
 
@@ -28,7 +28,7 @@ export const tearDownTimer = (hooks: RaisedHooks) =>
         after: 0,
         through: view.get(revisionUsageSlice).endOffset,
         // The last item may go before the turn: one tells whether there are any.
-        limit: view.get(head).items === 0 ? revisionsAtOnceMax : 1,
+        limit: view.get(head).items === 0 ? revisionBatchMax : 1,
         columns: ['item_uuid', 'slot'],
       }),
     }),

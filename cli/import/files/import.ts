@@ -8,12 +8,12 @@ import {
   type ImportFilePart,
   ImportService,
 } from '../../../proto/generated/scriptorium/v1/import.ts';
-import { type Context, eachAtOnce } from '../context.ts';
+import { type Context, forEachConcurrently } from '../context.ts';
 import type { Vaults } from '../items.ts';
 import type { Population } from '../vaults.ts';
 import type { SourceFile, SourceFiles } from './source.ts';
 
-const filesAtOnce = 2;
+const filesConcurrencyMax = 2;
 
 export async function importFiles(
   context: Context,
@@ -23,7 +23,7 @@ export async function importFiles(
 ): Promise<void> {
   const { report } = context;
   let read = 0;
-  await eachAtOnce(files.list(), filesAtOnce, async (file) => {
+  await forEachConcurrently(files.list(), filesConcurrencyMax, async (file) => {
     read += 1;
     const owner = ownerOf(file, population, vaults);
     const reason = owner === undefined ? reasonOf(file, population, vaults) : sizeProblemOf(context, file);

@@ -3,8 +3,8 @@
  * Members pass or fail independently. An error fails all of them and applies nothing.
  *
  * Invariants:
- * - A statement changes a table in one place only. A batch that both removes from a table and puts into it becomes a
- *   transaction of two statements: the fence with every removal, then the puts that clash. The row locks of the fence last
+ * - A statement changes a table in one place only. A batch that both removes from a table and puts into it becomes a transaction of
+ *   two statements. The first has the fence and every removal, the second the puts that clash. The row locks of the fence last
  *   until the end, so the second statement needs only the list of members that passed.
  * - Removals come first, so that a commit may hand a unique value from one row to another.
  * - Members and rows are sorted by key, so that two batches take their locks in one order.

@@ -50,7 +50,7 @@ export function firstOfEach<T>(each: Each<T>): string {
 }
 
 /** A column of the item for which a row was found. */
-export const askedOf = (dialect: Dialect, alias: string, column: string): string =>
+export const itemColumn = (dialect: Dialect, alias: string, column: string): string =>
   dialect === 'CockroachDB' ? `${alias}.${ident(`asked_${column}`)}` : `w.${ident(column)}`;
 
 /** Each row comes with the columns of its item. */

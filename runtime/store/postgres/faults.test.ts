@@ -1,7 +1,7 @@
 /**
- * Every statement of every method of the store is hit by everything that can happen to a statement: errors, broken
- * connections and silence, each before the statement runs and after. The caller is told what docs/architecture.md,
- * "Commit and fence" says, nothing is half done, the pool serves on, and asking again leads to what was promised.
+ * Every statement of every method of the store meets everything that can happen to a statement: errors, broken connections and
+ * silence. Each comes before the statement runs and after. The caller gets the error that docs/architecture.md, "Commit and fence"
+ * promises. Nothing is half done, the pool serves on, and asking again succeeds as promised.
  */
 import assert from 'node:assert/strict';
 import { setImmediate as nextTick } from 'node:timers/promises';

@@ -11,7 +11,7 @@ function createGathered(atOnceMax: number, unanswered: ReadonlySet<number> = new
       ends.push((error) => (error === undefined ? resolve() : reject(error)));
     });
   const gathered = new Gathered<number, string>({
-    atOnceMax,
+    concurrencyMax: atOnceMax,
     batchMax: 3,
     one: async (request) => {
       statements.push(request);

@@ -7,7 +7,7 @@
  */
 export interface GatheredOptions<Request, Answer> {
   /** The most statements that run at once. */
-  readonly atOnceMax: number;
+  readonly concurrencyMax: number;
   readonly batchMax: number;
   readonly one: (request: Request) => Promise<Answer>;
   /** The answers by their positions in the list. An item without an answer is asked for by itself. */
@@ -36,8 +36,8 @@ export class Gathered<Request, Answer> {
   }
 
   #startNext(): void {
-    const { atOnceMax, batchMax } = this.#options;
-    while (this.#running < atOnceMax && this.#waiting.length > 0) {
+    const { concurrencyMax, batchMax } = this.#options;
+    while (this.#running < concurrencyMax && this.#waiting.length > 0) {
       this.#running += 1;
       void this.#run(this.#waiting.splice(0, batchMax)).finally(() => {
         this.#running -= 1;

@@ -5,7 +5,7 @@
  * each says IF NOT EXISTS. If a database lacks nothing, one query finds that out and nothing changes.
  *
  * A database with a record unknown here belongs to a newer release, and does not change either. This release runs on it as long as
- * the unknown migrations only added: during an upgrade its processes must be able to restart, and after it to come back.
+ * the unknown migrations only added. Its processes must be able to restart during an upgrade, and to come back after it.
  */
 import pg from 'pg';
 import type { Migration } from '../../migration.ts';

@@ -220,14 +220,16 @@ function typeParser(type: number, format?: 'text' | 'binary'): (value: string) =
 
 /**
  * PostgreSQL makes one plan for arrays of any length, often while tables are still empty, and would then choose to read whole
- * tables. Every statement here should use an index. CockroachDB has no such settings.
+ * tables. Every statement here should use an index, and read its rows in the order of that index. A bitmap has no order: a page
+ * of an owner with very many rows would read and sort all of them. CockroachDB has no such settings.
  */
-const plannerSettings = 'SET enable_seqscan = off; SET enable_mergejoin = off; SET jit = off';
+const plannerSettings =
+  'SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_mergejoin = off; SET jit = off';
 
 /** Set explicitly, because CockroachDB's default differs. There, row locks last reliably only at this level. */
 export const readCommitted = 'SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED';
 
-async function prepareSession(client: pg.ClientBase): Promise<void> {
+export async function prepareSession(client: pg.ClientBase): Promise<void> {
   await client.query(readCommitted);
   if (!(await isCockroach(client))) await client.query(plannerSettings);
 }

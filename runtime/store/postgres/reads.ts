@@ -12,7 +12,7 @@ import {
   subsetCondition,
 } from './columns.ts';
 import { crossOwnerRead } from './cross-owner-read.ts';
-import { askedOf, type Dialect, firstOfEach } from './each.ts';
+import { type Dialect, firstOfEach, itemColumn } from './each.ts';
 import { type LargeColumn, wholeValue } from './large.ts';
 import { columnsOf, ident, idents, isNullable, Parameters, type PlannedRead, typeOf } from './sql.ts';
 
@@ -75,7 +75,7 @@ function limitedLookup(read: LookupRead, limit: number, dialect: Dialect): Plann
       `FROM ${ident(table.name)} AS s WHERE ${matches(value)} ORDER BY ${inKey('s')} LIMIT ${max}`,
   });
   const text = `SELECT ${idents(names, 't')} FROM ${found}
-    ORDER BY ${askedOf(dialect, 't', 'index')}, ${inKey('t')} LIMIT ${max}`;
+    ORDER BY ${itemColumn(dialect, 't', 'index')}, ${inKey('t')} LIMIT ${max}`;
   return {
     statement: { text, values: parameters.values },
     finish: (rows) => ({ rows: rows.slice(0, limit), complete: rows.length <= limit }),

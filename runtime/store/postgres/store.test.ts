@@ -32,6 +32,7 @@ import {
 import type { StoreRead } from '../store.ts';
 import { migrate } from './migrate.ts';
 import { runtimeMigrations } from './migrations.ts';
+import { prepareSession } from './pool.ts';
 import { planRead } from './reads.ts';
 import { openPostgresStore, type PostgresStore, type PostgresStoreOptions, storeSql } from './store.ts';
 
@@ -435,6 +436,42 @@ test('where rows have gone is found by the index of those that have moved, by a 
   t.regex(across, /parcel_by_order/);
   t.regex(across, /parcel_unique_uuid_hop/);
   for (const plan of [located, first, across]) t.notRegex(plan, /Seq Scan on parcel/);
+});
+
+test('a page of an owner with very many rows reads those of the page alone, whatever the database knows of the owner', async (t) => {
+  const { client } = await setUp(t);
+  await prepareSession(client);
+  const fill = (owner: string, rows: number, from: number) =>
+    client.query(`INSERT INTO parcel (owner_uuid, uuid, position, made, born, hop)
+      SELECT ${owner}, gen_random_uuid(), n, n, true, NULL FROM generate_series(${from}, ${from + rows - 1}) AS n`);
+  await fill(`'${ada.id}'`, 5_000, 1);
+  await client.query(
+    `INSERT INTO member (owner_uuid, member_uuid, since) VALUES ('${ada.id}', '${uuid(7)}', 1)`,
+  );
+  const page = { table: parcelTable, limit: 10 };
+  const reads: readonly StoreRead[] = [
+    { read: 'range', ...page, owner: ada.id, after: 100, through: 5_000 },
+    {
+      read: 'crossOwner',
+      ...page,
+      membership: { table: memberTable, member: uuid(7) },
+      owners: [{ owner: ada.id, after: 100 }],
+    },
+  ];
+  const rowsRead = async (read: StoreRead): Promise<number> => {
+    const { text, values } = planRead(read).statement;
+    const { rows } = await client.query<Record<string, string>>(
+      `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ${text}`,
+      [...values],
+    );
+    const counts = rows.map((row) => /rows=(\d+)/.exec(row['QUERY PLAN'] ?? '')?.[1]);
+    return Math.max(...counts.map((count) => Number(count ?? 0)));
+  };
+  for (const read of reads) t.is(await rowsRead(read), page.limit + 1, `${read.read}, nothing known`);
+  // On average an owner has few rows, so the database expects few of this one.
+  for (let owner = 0; owner < 300; owner += 1) await fill(`'${uuid(10_000 + owner)}'`, 20, 1);
+  await client.query('ANALYZE parcel');
+  for (const read of reads) t.is(await rowsRead(read), page.limit + 1, `${read.read}, average known`);
 });
 
 test('CockroachDB is asked for each shard and each owner by a branch of its own, and for no more shards than 64 at once', async (t) => {

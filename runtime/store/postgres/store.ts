@@ -163,22 +163,22 @@ export class PostgresStore implements Store {
     });
     this.#sql = options.sql ?? storeSql;
     this.#clock = options.clock ?? systemClock;
-    const atOnceMax = sizes.barriers;
+    const concurrencyMax = sizes.barriers;
     this.#activations = new Gathered({
-      atOnceMax,
+      concurrencyMax,
       batchMax: activatedTogetherMax,
       one: (request) => this.#activateOne(request),
       many: (requests) => this.#activateMany(requests),
     });
     this.#slices = new Gathered({
-      atOnceMax,
+      concurrencyMax,
       batchMax: loadedTogetherMax,
       one: async (address) =>
         (await this.#barriers.query(this.#sql.slices(address))) as unknown as SliceRow[],
       many: (addresses) => this.#ofMany<SliceRow>(this.#sql.slicesOfMany(addresses), addresses.length),
     });
     this.#timers = new Gathered({
-      atOnceMax,
+      concurrencyMax,
       batchMax: loadedTogetherMax,
       one: async (address) =>
         (await this.#barriers.query(this.#sql.timers(address))) as unknown as TimerRow[],
@@ -250,7 +250,8 @@ export class PostgresStore implements Store {
   ): Promise<{ epoch: number; shards: readonly number[] }> {
     const free = await this.#ownership.query(this.#sql.freeShards(shards, incarnation));
     if (free.length === 0) return { epoch: 0, shards: [] };
-    // Drawn after the look and in a statement of its own, so it is greater than every epoch seen, and other claims do not wait.
+    // The epoch is drawn after the look and in a statement of its own. So it is greater than every epoch seen, and other claims do
+    // not wait.
     const [counter] = await this.#ownership.query(this.#sql.nextEpoch());
     const epoch = Number(counter?.['value']);
     const seen = free.map((row) => ({ shard: Number(row['shard']), epoch: Number(row['epoch']) }));

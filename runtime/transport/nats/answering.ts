@@ -2,6 +2,10 @@
  * Calls of other processes, the owner's side. Any message at a shard's subject that names where to answer gets a reply or an
  * error reply. No message can make this throw. A call whose deadline has passed is dropped before it runs, because its caller
  * no longer waits.
+ *
+ * The claim of the call is compared first. A call that also came to another process is refused as "moved" here, which promises
+ * nothing. Only the owner that it is for says "overloaded" or "not fetched", and only there is it certain that nothing took
+ * effect. Nor is a large call fetched in vain: its parts can be fetched only once, and the owner needs them.
  */
 import type { Clock } from '../../clock.ts';
 import {
@@ -14,7 +18,8 @@ import {
 } from '../../errors.ts';
 import type { Logger } from '../../ports.ts';
 import { inSpan, type Tracer } from '../../tracing.ts';
-import type { AskCall } from '../transport.ts';
+import { assertSameClaim } from '../owner-epochs.ts';
+import type { TransportHandler } from '../transport.ts';
 import type { Connection, Received } from './connection.ts';
 import { asActorError, errorReplyOf } from './error-reply.ts';
 import { decodeFrame, encodeFrame, type Frame, FrameError, type FrameOf } from './frame.ts';
@@ -35,8 +40,8 @@ export interface AnsweringOptions {
   readonly metrics: TransportMetrics;
   readonly rejected: RejectedFrames;
   readonly tracer?: Tracer | undefined;
-  /** The function that answers calls to this shard, if this process serves it. */
-  readonly served: (shard: number) => ((call: AskCall) => Promise<unknown>) | undefined;
+  /** What answers calls to this shard, if they should come here. */
+  readonly handlerOf: (shard: number) => Pick<TransportHandler, 'askFromElsewhere' | 'epochOf'> | undefined;
 }
 
 export class Answering {
@@ -49,26 +54,17 @@ export class Answering {
 
   /** Takes a message at the subject of a shard. */
   take(message: Received, shard: number): void {
-    if (this.#inFlight >= inFlightMax) {
-      this.#reject(message.reply, new OverloadedError('this host has too much to do'));
-      return;
-    }
-    this.#inFlight += 1;
-    void this.#answer(message, shard).finally(() => {
-      this.#inFlight -= 1;
-    });
+    void this.#answer(message, shard);
   }
 
   async #answer({ data, reply }: Received, shard: number): Promise<void> {
     const { clock, logger, rejected } = this.#options;
     const arrivedMs = clock.monotonicMs();
-    let deadlineMs = arrivedMs;
     try {
-      const call = await this.#opened(data, arrivedMs);
-      deadlineMs = arrivedMs + call.remainingMs;
-      if (deadlineMs <= clock.monotonicMs()) return rejected.count('expired');
-      const value = await this.#run(call, shard, deadlineMs);
-      this.#send(reply, this.#packed({ kind: 'reply', value }, deadlineMs));
+      const offer = this.#offer(data);
+      this.#ownerOf(shard, offer.epoch);
+      const answer = await this.#counted(() => this.#carriedOut(offer, shard, arrivedMs));
+      if (answer !== undefined) this.#send(reply, answer);
     } catch (error) {
       if (error instanceof FrameError) {
         rejected.count(error.reason);
@@ -81,12 +77,50 @@ export class Answering {
     }
   }
 
-  async #opened(data: Uint8Array, arrivedMs: number): Promise<FrameOf<'call'>> {
+  /** The call, or what stands for it. */
+  #offer(data: Uint8Array): FrameOf<'call' | 'held'> {
     const frame = decodeFrame(data);
     this.#options.metrics.frame('in', frame.kind);
-    const opened = frame.kind === 'held' ? await this.#pulled(frame, arrivedMs + frame.remainingMs) : frame;
-    if (opened.kind !== 'call') throw new FrameError('kind', 'frames of this kind are no calls');
-    return opened;
+    if (frame.kind !== 'call' && frame.kind !== 'held') throw noCall();
+    return frame;
+  }
+
+  /** @throws MovedError: this process does not own the shard by the claim that the call names */
+  #ownerOf(shard: number, named: number | undefined): Pick<TransportHandler, 'askFromElsewhere'> {
+    const handler = this.#options.handlerOf(shard);
+    const epoch = handler?.epochOf(shard);
+    if (handler === undefined || epoch === undefined)
+      throw new MovedError('this shard is not served here now');
+    assertSameClaim(epoch, named);
+    return handler;
+  }
+
+  async #counted<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#inFlight >= inFlightMax) throw new OverloadedError('this host has too much to do');
+    this.#inFlight += 1;
+    try {
+      return await work();
+    } finally {
+      this.#inFlight -= 1;
+    }
+  }
+
+  /** Undefined if the caller no longer waits. */
+  async #carriedOut(
+    offer: FrameOf<'call' | 'held'>,
+    shard: number,
+    arrivedMs: number,
+  ): Promise<Packed | undefined> {
+    const { clock, rejected } = this.#options;
+    const call = offer.kind === 'held' ? await this.#pulled(offer, arrivedMs + offer.remainingMs) : offer;
+    if (call.kind !== 'call') throw noCall();
+    const deadlineMs = arrivedMs + call.remainingMs;
+    if (deadlineMs <= clock.monotonicMs()) {
+      rejected.count('expired');
+      return undefined;
+    }
+    const value = await this.#run(call, shard, deadlineMs);
+    return this.#packed({ kind: 'reply', value }, deadlineMs);
   }
 
   async #pulled(held: FrameOf<'held'>, deadlineMs: number): Promise<Frame> {
@@ -102,19 +136,19 @@ export class Answering {
   }
 
   #run(call: FrameOf<'call'>, shard: number, deadlineMs: number): Promise<unknown> {
-    const { shardCount, served, rejected, tracer } = this.#options;
+    const { shardCount, rejected, tracer } = this.#options;
     if (call.shards !== shardCount) {
       rejected.count('shard-count');
       throw new TerminalError(`the caller counts ${call.shards} shards where its cluster has ${shardCount}`);
     }
-    const ask = served(shard);
-    if (ask === undefined) throw new MovedError('this shard is not served here now');
     const { address, command, request, callId, epoch, trace } = call;
+    // It may have moved while the call was fetched.
+    const owner = this.#ownerOf(shard, epoch);
     const received = { address, command, request, callId, deadlineMs, epoch };
     const span =
       trace === undefined ? undefined : tracer?.continued(trace, `serve ${address.kind}.${command}`);
-    if (span === undefined) return ask(received);
-    return inSpan(span, () => ask({ ...received, span }));
+    if (span === undefined) return owner.askFromElsewhere(received);
+    return inSpan(span, () => owner.askFromElsewhere({ ...received, span }));
   }
 
   /** The call was handled. Even if its reply cannot be kept for the caller, the call had its effect. */
@@ -144,3 +178,5 @@ export class Answering {
     }
   }
 }
+
+const noCall = () => new FrameError('kind', 'frames of this kind are no calls');

@@ -79,6 +79,8 @@ const heldFrame = z.object({
   id: z.string(),
   bytes: z.int().positive().max(messageBytesMax),
   remainingMs: z.number(),
+  /** If it stands for a call: the epoch of that call. */
+  epoch,
 });
 
 const fetchFrame = z.object({ kind: z.literal('fetch'), id: z.string(), part: z.int().nonnegative() });

@@ -2,7 +2,7 @@ import test from 'ava';
 import { FakeClock } from '../../../test/kit/clock.ts';
 import { OverloadedError } from '../../errors.ts';
 import { silentLogger } from '../../ports.ts';
-import { decodeFrame, encodeFrame, type Frame, partBytes } from './frame.ts';
+import { decodeFrame, decodeFrameOf, encodeFrame, type Frame, partBytes } from './frame.ts';
 import { HeldMessages } from './held-messages.ts';
 import { noTransportMetrics, RejectedFrames } from './metrics.ts';
 
@@ -39,6 +39,23 @@ test('a message that fits in a frame is not held', (t) => {
   const { held } = setup();
   t.is(held.pack(reply(1_000), 1_000).heldId, undefined);
   t.is(held.bytes, 0);
+});
+
+test('what stands for a held call names the claim that the call is for', (t) => {
+  const { held } = setup();
+  const call = { callId: 'one', from: 'me', shards: 1, remainingMs: 1_000, command: 'c' };
+  const { kind, bytes } = held.pack(
+    {
+      kind: 'call',
+      ...call,
+      address: { kind: 'user', id: '1' },
+      request: Buffer.alloc(mebibyte),
+      epoch: 7,
+    },
+    1_000,
+  );
+  t.is(kind, 'held');
+  t.is(decodeFrameOf(bytes, 'held').epoch, 7);
 });
 
 test('a held message is forgotten once each of its parts was fetched, and a part is not fetched twice', (t) => {

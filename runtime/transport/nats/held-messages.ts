@@ -92,6 +92,7 @@ export class HeldMessages {
       id,
       bytes: bytes.length,
       remainingMs,
+      ...(frame.kind === 'call' && { epoch: frame.epoch }),
     } as const;
     return { kind: 'held', bytes: encodeFrame(held), heldId: id };
   }

@@ -141,7 +141,7 @@ export class NatsTransport implements Transport, TransportGauges {
     this.#answering = new Answering({
       ...common,
       connection: control,
-      served: (shard) => this.#served(shard),
+      handlerOf: (shard) => this.#handlerOf(shard),
     });
     this.#wakeStream = new WakeStream({
       ...options,
@@ -239,10 +239,8 @@ export class NatsTransport implements Transport, TransportGauges {
     }
   }
 
-  #served(shard: number): ((call: AskCall) => Promise<unknown>) | undefined {
-    const handler = this.#handler;
-    if (handler === undefined || !this.#routed.has(shard)) return undefined;
-    return (call) => handler.askFromElsewhere(call);
+  #handlerOf(shard: number): TransportHandler | undefined {
+    return this.#routed.has(shard) ? this.#handler : undefined;
   }
 
   // --- calls and wake-ups -----------------------------------------------------------------------------------

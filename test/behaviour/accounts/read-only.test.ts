@@ -1,6 +1,6 @@
 /**
- * A session that may only read is refused every change. Both tests walk the declarations, so they also cover new
- * ones: a new one refuses, or is listed here with the reason why it need not.
+ * A session that may only read is refused every change. Both tests walk the declarations, so they also cover new ones. A new one
+ * refuses, or is listed here with the reason why it need not.
  */
 import test from 'ava';
 import { user, userParts } from '../../../actors/user/user.ts';

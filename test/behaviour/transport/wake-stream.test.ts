@@ -219,7 +219,13 @@ test('a host that stops and serves again at once takes wake-ups once, as before'
   const { clusterName } = cluster();
   const host = await startProcess(t, server.url, { clusterName });
   const answer = async () => null;
-  const handler = { ask: answer, askFromElsewhere: answer, wake: () => {}, hinted: () => {} };
+  const handler = {
+    ask: answer,
+    askFromElsewhere: answer,
+    epochOf: () => 1,
+    wake: () => {},
+    hinted: () => {},
+  };
   for (let times = 0; times < 5; times += 1) {
     host.transport.stop();
     host.transport.serve(handler);

@@ -1,6 +1,6 @@
 /**
- * Random saves, moves, deletions and restarts. After each, every revision that is listed must read back exactly what was
- * saved, and the list must be that of a model which keeps a copy of each revision (docs/protocol/sync.md, "Revisions").
+ * Random saves, moves, deletions and restarts. After each, every listed revision must read back exactly as it was saved. The list
+ * must be that of a model that stores a copy of each revision (docs/protocol/sync.md, "Revisions").
  */
 import test from 'ava';
 import { defaultItemSettings } from '../../../actors/collection/settings.ts';

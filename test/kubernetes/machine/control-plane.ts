@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { kubernetesFolder } from '../../../tools/kubernetes/build.ts';
 import { until } from '../../kit/until.ts';
+import { Authority } from '../certificates.ts';
 import { Daemon } from './daemon.ts';
 import { inside, networks, serviceRange } from './networks.ts';
 
@@ -27,6 +28,7 @@ export async function startControlPlane(folder: string): Promise<ControlPlane> {
   execFileSync('openssl', ['rsa', '-in', at('accounts.key'), '-pubout', '-out', at('accounts.pub')], {
     stdio: 'pipe',
   });
+  writeAggregator(at);
   writeFileSync(at('tokens.csv'), `${token},admin,1,"system:masters"\n`, { mode: 0o600 });
   const kubeconfig = at('kubeconfig');
   writeFileSync(kubeconfig, kubeconfigOf(at('certificates/apiserver.crt')), { mode: 0o600 });
@@ -77,7 +79,28 @@ const apiServerFlags = (at: (name: string) => string): readonly string[] => [
   '--authorization-mode=RBAC',
   '--allow-privileged=true',
   '--kubelet-preferred-address-types=InternalIP',
+  `--requestheader-client-ca-file=${at(aggregator.authority)}`,
+  '--requestheader-username-headers=X-Remote-User',
+  '--requestheader-group-headers=X-Remote-Group',
+  '--requestheader-extra-headers-prefix=X-Remote-Extra-',
+  `--proxy-client-cert-file=${at(aggregator.certificate)}`,
+  `--proxy-client-key-file=${at(aggregator.key)}`,
 ];
+
+const aggregator = {
+  authority: 'aggregator-ca.crt',
+  certificate: 'aggregator.crt',
+  key: 'aggregator.key',
+};
+
+/** By these the API server asks servers that extend it, such as that of metrics, in the name of its own callers. */
+function writeAggregator(at: (name: string) => string): void {
+  const authority = new Authority(at('.'), 'aggregator');
+  const { certificate, key } = authority.sign('aggregator');
+  writeFileSync(at(aggregator.authority), authority.certificate);
+  writeFileSync(at(aggregator.certificate), certificate);
+  writeFileSync(at(aggregator.key), key, { mode: 0o600 });
+}
 
 const controllerFlags = (kubeconfig: string, at: (name: string) => string): readonly string[] => [
   `--kubeconfig=${kubeconfig}`,

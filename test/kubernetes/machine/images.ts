@@ -9,7 +9,7 @@ import { findOrMakeDebian } from '../../../tools/debian.ts';
 import { k6Program } from '../../../tools/k6.ts';
 import { commandsOf, replaced } from '../../documentation/commands.ts';
 import { root } from '../../kit/server-process.ts';
-import { coreDnsProgram } from './programs.ts';
+import { coreDnsProgram, metricsServerProgram } from './programs.ts';
 
 export const builds = ['0.1.0', '0.2.0'] as const;
 
@@ -20,6 +20,7 @@ export const images = {
   postgresql: 'localhost/postgresql:1',
   nats: 'localhost/nats:1',
   k6: 'localhost/k6:1',
+  metricsServer: 'localhost/metrics-server:1',
 } as const;
 
 const { server, ...others } = images;
@@ -57,7 +58,7 @@ function make({ name, from, added = [], run, config = [] }: BuiltImage): void {
   const container = buildah('from', from);
   try {
     for (const [source, target] of added) buildah('add', '--quiet', container, source, target);
-    if (run !== undefined) buildah('run', container, ...run);
+    if (run !== undefined) buildah('run', '--user', '0', container, ...run);
     const path = from === 'scratch' ? ['--env', `PATH=${systemPath}`] : [];
     buildah('config', ...path, ...config, container);
     buildah('commit', '--quiet', container, name);
@@ -101,7 +102,7 @@ function makeBases(folder: string): void {
 }
 
 function makeOthers(folder: string): void {
-  const { pause, coreDns, postgresql, nats, k6 } = images;
+  const { pause, coreDns, postgresql, nats, k6, metricsServer } = images;
   make({ name: pause, from: debian, config: ['--cmd', 'sleep infinity'] });
   make({
     name: coreDns,
@@ -124,6 +125,12 @@ function makeOthers(folder: string): void {
     config: ['--entrypoint', '["nats-server"]'],
   });
   make({ name: k6, from: debian, added: [[k6Program, '/usr/local/bin/k6']] });
+  make({
+    name: metricsServer,
+    from: 'scratch',
+    added: [[metricsServerProgram, '/metrics-server']],
+    config: ['--entrypoint', '["/metrics-server"]'],
+  });
 }
 
 /** The archive of a Debian with these packages. */
@@ -143,15 +150,27 @@ export const buildWith = (name: string): string =>
     'registry.example.org/scriptorium:0.1.0': name,
   });
 
-/** The second differs by its version alone. */
+/** What the second build adds to the schema. */
+export const nextMigration = {
+  id: 'domain-9001-color',
+  sql: 'ALTER TABLE item ADD COLUMN IF NOT EXISTS color text',
+};
+
+/** The second differs by its version and by a migration, like a release after the first. */
 function makeServers(folder: string): void {
   const [first, second] = builds;
   const name = `${images.server}:${first}`;
   buildah(...buildWith(name).split(' '));
   const description = join(folder, 'package.json');
   writeFileSync(description, JSON.stringify({ name: 'scriptorium', version: second, type: 'module' }));
-  const inImage = '/opt/scriptorium/package.json';
-  make({ name: `${images.server}:${second}`, from: name, added: [[description, inImage]] });
+  const folderInImage = '/opt/scriptorium';
+  const addition = `domainMigrations.push(${JSON.stringify(nextMigration)});`;
+  make({
+    name: `${images.server}:${second}`,
+    from: name,
+    added: [[description, `${folderInImage}/package.json`]],
+    run: ['sh', '-c', `echo '${addition}' >> ${folderInImage}/dist/actors/migrations.js`],
+  });
 }
 
 function archive(name: string, folder: string): void {

@@ -1,6 +1,6 @@
 /**
- * A node of the cluster: containerd, kubelet and kube-proxy in a separate network, with separate folders and control
- * groups, so that several fit on one machine.
+ * A node of the cluster: containerd, kubelet, kube-proxy and a firewall. They have their own network, folders and control groups, so that
+ * several nodes fit on one machine.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
@@ -9,8 +9,8 @@ import { kubernetesFolder } from '../../../tools/kubernetes/build.ts';
 import { until } from '../../kit/until.ts';
 import { Daemon } from './daemon.ts';
 import { images } from './images.ts';
-import { allPods, inside, type Network } from './networks.ts';
-import { networkPlugins } from './programs.ts';
+import { allPods, inside, type Network, serviceRange } from './networks.ts';
+import { networkPlugins, networkPolicyProgram } from './programs.ts';
 
 export interface NodeOptions {
   readonly name: string;
@@ -64,6 +64,17 @@ export class Node {
       '--conntrack-tcp-timeout-close-wait=0',
     ];
     this.#daemon('kube-proxy', [join(kubernetesFolder, 'kube-proxy'), ...proxy]);
+    const policies = [
+      `--kubeconfig=${kubeconfig}`,
+      `--hostname-override=${name}`,
+      `--service-cluster-ip-range=${serviceRange}`,
+      '--run-firewall=true',
+      '--run-router=false',
+      '--run-service-proxy=false',
+      '--run-loadbalancer=false',
+      '--enable-ipv6=false',
+    ];
+    this.#daemon('policies', [networkPolicyProgram, ...policies]);
   }
 
   /** The container runtime's output for this command. */

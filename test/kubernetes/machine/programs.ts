@@ -15,6 +15,7 @@ const packages: Readonly<Record<string, string>> = {
   conntrack: 'conntrack',
   openssl: 'openssl',
   nsenter: 'util-linux',
+  ipset: 'ipset',
   ptp: 'containernetworking-plugins',
 };
 
@@ -23,6 +24,22 @@ export const networkPlugins = '/usr/lib/cni';
 
 const coreDns = { name: 'CoreDNS', package: 'github.com/coredns/coredns', version: 'v1.15.0' };
 export const coreDnsProgram = pathOf(coreDns);
+
+/** Enforces NetworkPolicies on a node, whatever plug-in gave its pods their addresses. */
+const networkPolicies = {
+  name: 'kube-router',
+  package: 'github.com/cloudnativelabs/kube-router/v2/cmd/kube-router',
+  version: 'v2.1.0',
+};
+export const networkPolicyProgram = pathOf(networkPolicies);
+
+/** Tells autoscalers what pods use. */
+const metricsServer = {
+  name: 'metrics-server',
+  package: 'sigs.k8s.io/metrics-server/cmd/metrics-server',
+  version: 'v0.9.0',
+};
+export const metricsServerProgram = pathOf(metricsServer);
 
 /** Finds, installs or compiles them. @throws Error, one line */
 export function findOrMakePrograms(): void {
@@ -35,5 +52,5 @@ export function findOrMakePrograms(): void {
   }
   buildKubernetes();
   buildHelm();
-  buildGoProgram(coreDns);
+  for (const program of [coreDns, networkPolicies, metricsServer]) buildGoProgram(program);
 }

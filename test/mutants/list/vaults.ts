@@ -29,7 +29,7 @@ export const mutants: readonly Mutant[] = [
     name: 'vaults-of-the-dead',
     harm: 'A deleted account stays a member, and its vaults stay without an owner.',
     file: 'actors/user/vaults/part.ts',
-    find: "leaveSomeVaults(turn, leftAtOnce) ? 'more' : 'nothing'",
+    find: "leaveSomeVaults(turn, leaveBatchMax) ? 'more' : 'nothing'",
     replace: "'nothing'",
     tests: ['test/behaviour/vaults/roles.test.ts'],
   },

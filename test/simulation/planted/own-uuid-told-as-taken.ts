@@ -6,9 +6,9 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'actors/collection/save.ts',
-      find: '  const refused = access(saver, sent, mine);\n',
+      find: '  const refused = access(saver, sent, rowHere);\n',
       replace:
-        "  if (stored !== undefined && sent.updated_at_timestamp === 0) return conflict(refusal('uuid_conflict', sent, saver.userUuid));\n  const refused = access(saver, sent, mine);\n",
+        "  if (stored !== undefined && sent.updated_at_timestamp === 0) return conflict(refusal('uuid_conflict', sent, saver.userUuid));\n  const refused = access(saver, sent, rowHere);\n",
     },
   ],
 };

@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   why: 'The reply of a call that must not take effect twice is not kept.',
   edits: [
     {
-      file: 'runtime/actor/turn-message.ts',
+      file: 'runtime/actor/message.ts',
       find: '      if (!isEmpty(turn.recorded)) {',
       replace: '      if (!isEmpty(turn.recorded) && turn.nowMs < 0) {',
     },

@@ -7,8 +7,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'actors/collection/save.ts',
-      find: 'mine?.fingerprint.equals(fingerprint) &&',
-      replace: 'mine?.fingerprint.equals(Buffer.of()) &&',
+      find: 'rowHere?.fingerprint.equals(fingerprint) &&',
+      replace: 'rowHere?.fingerprint.equals(Buffer.of()) &&',
     },
   ],
 };

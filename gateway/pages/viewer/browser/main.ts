@@ -7,20 +7,20 @@ import { type Rich, richTextOf } from './rich-text.ts';
 import { keyOf, type Note, type OpenedShare, unseal } from './sealed.ts';
 
 /** Fetches the content of a share from the server, which may give it only once. */
-type Fetched =
-  | { readonly fetched: 'payload'; readonly payload: string }
-  | { readonly fetched: 'gone' | 'too-many' | 'refused' | 'unreachable' };
+type FetchResult =
+  | { readonly outcome: 'payload'; readonly payload: string }
+  | { readonly outcome: 'gone' | 'too-many' | 'refused' | 'unreachable' };
 
-async function fetchShare(shareId: string): Promise<Fetched> {
+async function fetchShare(shareId: string): Promise<FetchResult> {
   try {
     const answer = await fetch(`v1/shares/${shareId}`, { credentials: 'omit', redirect: 'error' });
-    if (answer.status === 404) return { fetched: 'gone' };
-    if (answer.status === 429) return { fetched: 'too-many' };
-    if (!answer.ok) return { fetched: 'refused' };
+    if (answer.status === 404) return { outcome: 'gone' };
+    if (answer.status === 429) return { outcome: 'too-many' };
+    if (!answer.ok) return { outcome: 'refused' };
     const { encryptedPayload } = (await answer.json()) as { readonly encryptedPayload: unknown };
-    return { fetched: 'payload', payload: String(encryptedPayload) };
+    return { outcome: 'payload', payload: String(encryptedPayload) };
   } catch {
-    return { fetched: 'unreachable' };
+    return { outcome: 'unreachable' };
   }
 }
 
@@ -60,7 +60,7 @@ function nodeOf(rich: Rich): Node {
 }
 
 type Problem =
-  | Exclude<Fetched['fetched'], 'payload'>
+  | Exclude<FetchResult['fetched'], 'payload'>
   | Exclude<OpenedShare['opened'], 'notes'>
   | 'incomplete';
 
@@ -108,8 +108,8 @@ async function open(): Promise<void> {
   if (opening === undefined) return;
   say('Opening…');
   const answer = await fetchShare(opening.shareId);
-  if (answer.fetched !== 'payload') {
-    complain(answer.fetched);
+  if (answer.outcome !== 'payload') {
+    complain(answer.outcome);
     return;
   }
   payload = answer.payload;

@@ -7,9 +7,9 @@ export const bug: PlantedBug = {
   from: 13,
   edits: [
     {
-      file: 'runtime/host/dispatcher.ts',
-      find: 'call.epoch !== undefined && call.epoch !== epoch)',
-      replace: 'call.epoch === 0)',
+      file: 'runtime/transport/owner-epochs.ts',
+      find: 'named === undefined || named === own',
+      replace: 'named !== 0',
     },
     // Harmless, as a message may be as slow as that. Only copies for others than the owner are.
     {

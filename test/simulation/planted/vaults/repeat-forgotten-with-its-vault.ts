@@ -8,9 +8,9 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'actors/collection/save.ts',
-      find: 'if (mine?.fingerprint.equals(fingerprint) && incoming === undefined) {',
+      find: 'if (rowHere?.fingerprint.equals(fingerprint) && incoming === undefined) {',
       replace:
-        'if (mine?.fingerprint.equals(fingerprint) && target === saver.collection && incoming === undefined) {',
+        'if (rowHere?.fingerprint.equals(fingerprint) && target === saver.collection && incoming === undefined) {',
     },
     // Harmless: members have more time, end vaults more often, and half of their answers are lost on the way.
     {

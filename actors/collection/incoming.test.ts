@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { batchesOf, fitsOneTurn } from './batches.ts';
+import { batchesOf, fitsOneTurn } from './incoming.ts';
 
 const limits = { bytes: 100, items: 3 };
 const ofSize = (bytes: number) => ({ content: 'x'.repeat(bytes) });

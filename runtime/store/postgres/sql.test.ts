@@ -1,7 +1,7 @@
 import test from 'ava';
 import pg from 'pg';
 import { startTestPostgres, type TestPostgres } from '../../../test/kit/postgres.ts';
-import { arrayParameter } from './array-parameter.ts';
+import { arrayParameter } from './sql.ts';
 
 let server: TestPostgres;
 let client: pg.Client;

@@ -1,0 +1,26 @@
+/** A backup of the cluster by the chart's CronJob, which restores it, starts a server on it and compares. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { commandsOf } from '../documentation/commands.ts';
+import { type Installation, rolledOut, upgrade } from './installation.ts';
+import { localVolume } from './surroundings.ts';
+
+const { backUpNow, awaitBackup, removeJob } = commandsOf('docs/kubernetes.md', 'Backups', [
+  'backUpNow',
+  'awaitBackup',
+  'removeJob',
+]);
+
+export { awaitBackup, backUpNow };
+
+export const withBackups = 'backup.enabled=true,backup.verify=true';
+
+export async function backUp(installation: Installation): Promise<void> {
+  const { operator, folder } = installation;
+  const path = join(folder, 'cluster-backups');
+  mkdirSync(path, { recursive: true });
+  await operator.apply([localVolume('cluster-backups', 'node-1', path, '50Gi')]);
+  await upgrade(installation, withBackups);
+  await rolledOut(installation);
+  for (const command of [backUpNow, awaitBackup, removeJob]) await operator.run(command);
+}
