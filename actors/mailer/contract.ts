@@ -155,7 +155,7 @@ export const Mailer = contract({
   commands: {
     queue: { request: mailSchema, reply: queuedSchema },
     /** The answer that `queue` would give to a short mail of this source now. */
-    checkCapacity: { request: z.object({ source: mailSourceSchema }), reply: queuedSchema },
+    room: { request: z.object({ source: mailSourceSchema }), reply: queuedSchema },
     recall: {
       request: recallSchema,
       reply: z.object({ result: z.enum(recallResults) }),

@@ -177,7 +177,7 @@ test('a caller that asks for capacity is told what would be refused, and a code 
     limits: { ...configured.limits, mails: 2 },
   });
   const queued = async (source: z.infer<typeof mailSourceSchema>) => {
-    const answer = await mailer().checkCapacity({ source });
+    const answer = await mailer().room({ source });
     return answer.queued ? 'capacity' : answer.why;
   };
   const both = async () => [await queued('other'), await queued('magic-link')];

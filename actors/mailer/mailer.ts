@@ -58,7 +58,7 @@ export const mailer = kindOf(Mailer, {
     ...administration,
     queue: queueCommand,
     recall: recallCommand,
-    checkCapacity: checkCapacityCommand,
+    room: checkCapacityCommand,
     unsubscribe: unsubscribeCommand,
     status: command({
       ...Mailer.commands.status,

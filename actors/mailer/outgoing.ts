@@ -74,7 +74,7 @@ export async function refusalOfMail(
   source: MailSource,
   options?: AskOptions,
 ): Promise<Refused | undefined> {
-  const answer = await actors.get(Mailer, mailerId).ask.checkCapacity({ source }, options);
+  const answer = await actors.get(Mailer, mailerId).ask.room({ source }, options);
   if (answer.queued) return undefined;
   return answer.why === 'full' ? full(answer.retryAfterMs) : notConfigured;
 }

@@ -99,7 +99,7 @@ function refusalNow(view: View, source: MailSource, bytes: number): QueueRefusal
 }
 
 export const checkCapacityCommand = command({
-  ...Mailer.commands.checkCapacity,
+  ...Mailer.commands.room,
   creates: true,
   turn: (turn, { source }): Queued => {
     const why = refusalNow(turn, source, shortMailBytes);

@@ -37,7 +37,7 @@ interface Challenge {
   /** The key of the `Origin` that stored it; absent from a release that did not ask. */
   readonly network?: string | undefined;
   /** Absent from a release that did not ask: `factor`. */
-  readonly purpose?: Purpose | undefined;
+  readonly way?: Purpose | undefined;
 }
 
 export const challengeMap = sliceMap<Challenge>({
@@ -46,7 +46,7 @@ export const challengeMap = sliceMap<Challenge>({
   schema: z.object({
     untilMs: z.number(),
     network: z.string().optional(),
-    purpose: z.enum(['factor', 'recovery']).optional(),
+    way: z.enum(['factor', 'recovery']).optional(),
   }),
   entriesMax: challengesMax,
 });
@@ -62,7 +62,7 @@ export function storeChallenge(
   const isNew = turn.nowMs >= (turn.entry(challengeMap, key)?.untilMs ?? 0);
   if (isNew) evictIfFull(turn, network);
   const untilMs = turn.nowMs + turn.use(AccountSettings).challengeAgeMs;
-  turn.setEntry(challengeMap, key, { untilMs, network, purpose });
+  turn.setEntry(challengeMap, key, { untilMs, network, way: purpose });
   return isNew;
 }
 
@@ -107,7 +107,7 @@ export function consumeChallenge(turn: Turn, verifier: string, purpose: Purpose)
   const isAlive = (key: string) => turn.nowMs < (turn.entry(challengeMap, key)?.untilMs ?? 0);
   const key = challengesOf(verifier).map(keyOf).find(isAlive);
   if (key === undefined) return false;
-  const madeFor = turn.entry(challengeMap, key)?.purpose ?? 'factor';
+  const madeFor = turn.entry(challengeMap, key)?.way ?? 'factor';
   turn.removeEntry(challengeMap, key);
   return madeFor === purpose;
 }

@@ -177,7 +177,7 @@ async function checkFactors(
       hasAssertion: assertionResponse !== undefined,
       device: request.device,
       hasEmailedCode,
-      isUnknownAccount: account === undefined,
+      isNobody: account === undefined,
     });
     if (account === undefined) await takeTurnsOfUser(workflow, turnsOfCheck);
     return 'stale' in checked ? pseudoOutcome(workflow, request) : checked;

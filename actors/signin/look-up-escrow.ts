@@ -26,13 +26,13 @@ export const lookUpEscrow = workflow({
       turn: (turn) => countedAttempt(turn, device),
     });
     if (refused !== undefined) return refused;
-    const isUnknownAccount = await workflow.turn({
+    const isNobody = await workflow.turn({
       reads: () => ({ account: lookup(accountTable, [{ user_uuid: userUuid }]) }),
       turn: (_turn, { account }) => account.rows.length === 0,
     });
     try {
-      const { escrow } = await workflow.actors.get(Factors, userUuid).ask.escrow({ isUnknownAccount });
-      if (isUnknownAccount) await takeTurnsOfUser(workflow, 1);
+      const { escrow } = await workflow.actors.get(Factors, userUuid).ask.escrow({ isNobody });
+      if (isNobody) await takeTurnsOfUser(workflow, 1);
       if (escrow === undefined) return unavailable;
       await workflow.turn({ turn: (turn) => forgetAttempts(turn) });
       return { ok: escrow };

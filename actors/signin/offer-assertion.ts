@@ -27,7 +27,7 @@ export const offerAssertion = workflow({
     const keys = workflow.use(SigninKeys);
     const allowed = await workflow.actors
       .get(Factors, account?.user_uuid ?? keys.pseudoUser(address))
-      .ask.authenticatorsOf({ ...address, isUnknownAccount: account === undefined })
+      .ask.authenticatorsOf({ ...address, isNobody: account === undefined })
       .then(
         (reply) => reply.allowed,
         (error: unknown) => {

@@ -20,7 +20,7 @@ export interface UnknownFailures {
 export const noUnknownFailures: UnknownFailures = { count: 0, lastMs: 0 };
 
 export const unknownFailuresSlice = slice<UnknownFailures>({
-  name: 'unknown-failures',
+  name: 'strangers',
   format: 1,
   schema: z.object({ count: z.number().int(), lastMs: z.number() }),
   initial: noUnknownFailures,

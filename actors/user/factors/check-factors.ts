@@ -51,7 +51,7 @@ type FactorCheck = z.infer<typeof Factors.commands.checkFactors.request>;
 export const checkFactors = workflow({
   ...Factors.commands.checkFactors,
   run: async (workflow, request) => {
-    if (request.isUnknownAccount) {
+    if (request.isNobody) {
       isSecretRight(undefined, request);
       const seemsToHaveApp = workflow.use(SigninKeys).pseudoFactor(request) === 'totp';
       if (seemsToHaveApp && request.code !== undefined) compareCodeInVain(request.code);
@@ -114,8 +114,8 @@ const missing = (factor: Factor) => ({ factor, outcome: 'missing' }) as const;
 /** The security keys that may make an assertion. None: the account has no such factor. */
 export const authenticatorsOf = workflow({
   ...Factors.commands.authenticatorsOf,
-  run: async (workflow, { email, workspace, isUnknownAccount }) => {
-    if (isUnknownAccount) return { allowed: [] };
+  run: async (workflow, { email, workspace, isNobody }) => {
+    if (isNobody) return { allowed: [] };
     const allowed = await workflow.turn({
       turn: (turn) => {
         const profile = turn.get(profileSlice);

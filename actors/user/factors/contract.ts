@@ -20,7 +20,7 @@ const webAuthnResponse = z.record(z.string(), z.unknown());
 /** Normalised. */
 const address = { email: z.string(), workspace: z.string() };
 /** The address is unknown, and the actor that is asked belongs to no user. */
-const isUnknownAccount = z.boolean();
+const isNobody = z.boolean();
 
 /** Times as ISO text. */
 const appPassword = z.object({ uuid: z.string(), label: z.string(), createdAt: z.string() });
@@ -114,7 +114,7 @@ const commands = {
   checkFactors: {
     request: z.object({
       ...address,
-      isUnknownAccount,
+      isNobody,
       appPassword: z.string().optional(),
       trustedDeviceToken: z.string().optional(),
       code: z.string().optional(),
@@ -138,9 +138,9 @@ const commands = {
     ]),
   },
   /** What the client left for a recovery. Undefined: nothing, or nothing usable. */
-  escrow: { request: z.object({ isUnknownAccount }), reply: z.object({ escrow: escrowSchema.optional() }) },
+  escrow: { request: z.object({ isNobody }), reply: z.object({ escrow: escrowSchema.optional() }) },
   authenticatorsOf: {
-    request: z.object({ ...address, isUnknownAccount }),
+    request: z.object({ ...address, isNobody }),
     reply: z.object({
       allowed: z.array(
         z.object({ id: z.string(), type: z.literal('public-key'), transports: z.array(z.string()) }),

@@ -25,7 +25,7 @@ import { distrustAllDevices, trustedDeviceCommands, trustedDeviceMap } from './t
 const escrow = workflow({
   ...Factors.commands.escrow,
   // An unknown user is asked for too, because of the time it takes, and gets an answer without an activation.
-  run: async (workflow, { isUnknownAccount }) => (isUnknownAccount ? {} : workflow.turn({ turn: usable })),
+  run: async (workflow, { isNobody }) => (isNobody ? {} : workflow.turn({ turn: usable })),
 });
 
 function usable(view: View) {

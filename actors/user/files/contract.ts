@@ -60,7 +60,7 @@ const commands = {
    * when the vault says so (`vaultFiles`). Refusals: 403 `no-space`, 429.
    *
    * - `instead` is an upload that ends when this one begins, so its room is free for this one.
-   * - `evictableUuid` is an upload that may end for this one. It does not count among the few uploads that another member may hold,
+   * - `givesUp` is an upload that may end for this one. It does not count among the few uploads that another member may hold,
    *   but its bytes count towards that member's share.
    */
   holdForVault: {
@@ -71,7 +71,7 @@ const commands = {
       bytes: z.int(),
       endsAtMs: z.number(),
       instead: z.string().optional(),
-      evictableUuid: z.string().optional(),
+      givesUp: z.string().optional(),
     }),
     reply: answerSchema(nothing),
   },

@@ -30,23 +30,23 @@ const tooManyHolds: Refused = refuse.tooMany('Too many uploads are open. Please 
 export const vaultBytesMap = sliceMap<{
   readonly used: number;
   readonly at: number;
-  readonly notifiedMs: number;
+  readonly toldMs: number;
 }>({
   family: 'vault-file-bytes',
   format: 1,
   entriesMax: membershipsMax + emptyMax,
-  schema: z.object({ used: z.number(), at: z.number(), notifiedMs: z.number() }),
+  schema: z.object({ used: z.number(), at: z.number(), toldMs: z.number() }),
 });
 
 export const holdForVault = command({
   ...Files.commands.holdForVault,
-  turn: (turn, { holdUuid, by, bytes, endsAtMs, instead, evictableUuid }) => {
+  turn: (turn, { holdUuid, by, bytes, endsAtMs, instead, givesUp }) => {
     if (!isActive(turn)) return noSpace;
     const before = turn.entry(vaultHoldMap, holdUuid);
     if (before !== undefined && before.bytes >= bytes && before.endsAtMs >= endsAtMs) return { ok: {} };
     const isNew = before === undefined;
     const refused = isNew
-      ? refusalOfMember(turn, { by, bytes, but: [holdUuid, instead], evictableUuid })
+      ? refusalOfMember(turn, { by, bytes, but: [holdUuid, instead], givesUp })
       : undefined;
     if (refused !== undefined) return refused;
     const others = heldBytes(turn) - (instead === undefined ? 0 : heldForVault(turn, instead));
@@ -66,14 +66,14 @@ interface NewHold {
   readonly by: string | undefined;
   readonly bytes: number;
   readonly but: readonly (string | undefined)[];
-  readonly evictableUuid: string | undefined;
+  readonly givesUp: string | undefined;
 }
 
 /** The owner may hold all of it. A member who sends more than they announced holds what they send. */
-function refusalOfMember(turn: Turn, { by, bytes, but, evictableUuid }: NewHold): Refused | undefined {
+function refusalOfMember(turn: Turn, { by, bytes, but, givesUp }: NewHold): Refused | undefined {
   if (by === undefined || by === turn.self.id) return undefined;
   const held = heldFor(turn, by, but);
-  const lasting = heldFor(turn, by, [...but, evictableUuid]);
+  const lasting = heldFor(turn, by, [...but, givesUp]);
   if (lasting.length >= memberHoldsMax) return tooManyHolds;
   const all = held.reduce((sum, each) => sum + each, bytes);
   return all > limitBytesOf(turn) * memberShare ? noSpace : undefined;
@@ -99,7 +99,7 @@ function note(turn: Turn, vaultUuid: string, { used, at }: { used: number; at: n
   if (before !== undefined && before.at >= at) return;
   const entries = turn.entries(vaultBytesMap);
   if (before === undefined && entries.size >= membershipsMax + emptyMax) forgetOldestEmpty(turn);
-  turn.setEntry(vaultBytesMap, vaultUuid, { used, at, notifiedMs: turn.nowMs });
+  turn.setEntry(vaultBytesMap, vaultUuid, { used, at, toldMs: turn.nowMs });
   ownFiles(turn).quota.grow(used - (before?.used ?? 0));
 }
 
@@ -107,6 +107,6 @@ function note(turn: Turn, vaultUuid: string, { used, at }: { used: number; at: n
 function forgetOldestEmpty(turn: Turn): void {
   const [oldest] = [...turn.entries(vaultBytesMap)]
     .filter(([, { used }]) => used === 0)
-    .toSorted(([, a], [, b]) => a.notifiedMs - b.notifiedMs);
+    .toSorted(([, a], [, b]) => a.toldMs - b.toldMs);
   if (oldest !== undefined) turn.removeEntry(vaultBytesMap, oldest[0]);
 }

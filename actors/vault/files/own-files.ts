@@ -10,7 +10,7 @@
  *                ~~ vaultFiles ~~>             holds nothing any more; the total of the vault's files counts
  *
  * A member may have only a few uploads open. A further upload replaces the member's oldest one in this vault that has no bytes
- * yet. The owner is asked again with that upload as `evictableUuid`, and it ends in the turn that opens the next. If something was
+ * yet. The owner is asked again with that upload as `givesUp`, and it ends in the turn that opens the next. If something was
  * sent to it meanwhile, it stays and the next is refused. The owner counts the bytes of both until it hears of an end. So a
  * crash before that turn leaves the member with one upload too many, and never the owner with too many bytes.
  *

@@ -63,7 +63,7 @@ interface QuotaHold {
   /** The upload that this one replaces. */
   readonly instead?: string;
   /** An upload that may have to end for this one. */
-  readonly evictableUuid?: string;
+  readonly givesUp?: string;
 }
 
 /** Asks the owner to grant room for all that an upload, or a file that comes, holds. */
@@ -115,13 +115,13 @@ async function holdToOpen(
   steps: Workflow,
   ownerUuid: string,
   held: QuotaHold & { readonly by: string },
-): Promise<{ readonly evictableUuid?: string } | Refused> {
+): Promise<{ readonly givesUp?: string } | Refused> {
   const refused = await holdAt(steps, ownerUuid, held);
   if (refused?.refused.reason !== 'too-many') return refused ?? {};
   const isTheirs = (turn: Turn) => (uuid: string) => turn.entry(grantMap, uuid)?.by === held.by;
-  const evictableUuid = await steps.turn({ turn: (turn) => oldestUnsent(turn, isTheirs(turn)) });
-  if (evictableUuid === undefined) return refused;
-  return (await holdAt(steps, ownerUuid, { ...held, evictableUuid })) ?? { evictableUuid };
+  const givesUp = await steps.turn({ turn: (turn) => oldestUnsent(turn, isTheirs(turn)) });
+  if (givesUp === undefined) return refused;
+  return (await holdAt(steps, ownerUuid, { ...held, givesUp })) ?? { givesUp };
 }
 
 const open = workflow({
@@ -146,8 +146,8 @@ const open = workflow({
     const opened = await steps.turn(
       granted(claims, first.ownerUuid, held, (turn, vault) => {
         haveWatched(turn);
-        const { evictableUuid } = hold;
-        if (evictableUuid !== undefined && !giveUpUnsent(turn, vaultFiles(turn, vault), evictableUuid))
+        const { givesUp } = hold;
+        if (givesUp !== undefined && !giveUpUnsent(turn, vaultFiles(turn, vault), givesUp))
           return tooManyUploads;
         return openUpload(turn, vaultFiles(turn, vault), { ...claims, uploadUuid });
       }),
