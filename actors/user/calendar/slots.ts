@@ -43,10 +43,10 @@ export async function takeSlot(
       return refused ?? want(turn, purpose);
     },
   });
-  const { granted } = await workflow.actors
+  const { taken } = await workflow.actors
     .get(Calendar, calendarId)
     .ask.takeSlot({ slot, purpose, userUuid: workflow.self.id });
-  if (granted) return slot;
+  if (taken) return slot;
   await workflow.turn({
     turn: (turn) => {
       forgetRequest(turn, slot);
