@@ -24,7 +24,8 @@ export const pathOf = (program: GoProgram): string =>
 /** On first use on a machine this fetches and compiles it: some minutes. @throws Error, one line */
 export function buildGoProgram(program: GoProgram): void {
   if (existsSync(pathOf(program))) return;
-  const env = { GOBIN: folderOf(program) };
+  // Without the C library, so that it also runs in an image that has nothing else.
+  const env = { GOBIN: folderOf(program), CGO_ENABLED: '0' };
   runGo(program.name, ['install', `${program.package}@${program.version}`], { cwd: root, env });
 }
 

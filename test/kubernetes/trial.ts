@@ -70,6 +70,7 @@ async function runTrial({ folder, archives, seed, soakMinutes }: TrialOptions): 
     for (const node of nodes) await node.start(archives);
     const operator = new Operator(kubeconfig);
     await until(() => areReady(operator), startLimitMs);
+    for (const node of nodes) node.enforcePolicies();
     const authority = new Authority(join(folder, 'certificates'), 'first-authority');
     const kit = join(folder, 'operator');
     mkdirSync(kit);

@@ -64,6 +64,11 @@ export class Node {
       '--conntrack-tcp-timeout-close-wait=0',
     ];
     this.#daemon('kube-proxy', [join(kubernetesFolder, 'kube-proxy'), ...proxy]);
+  }
+
+  /** Once the node is registered. */
+  enforcePolicies(): void {
+    const { kubeconfig, name } = this.#options;
     const policies = [
       `--kubeconfig=${kubeconfig}`,
       `--hostname-override=${name}`,
