@@ -18,7 +18,10 @@ const call: AskCall = {
 };
 
 /** The hosts that were reported for an answer to a call whose shard they did not serve. */
-async function strayedAfter(answer: (host: SimulatedProcess) => void): Promise<readonly string[]> {
+async function strayedAfter(
+  answer: (host: SimulatedProcess) => void,
+  owns: () => boolean = () => false,
+): Promise<readonly string[]> {
   const time = new SimulatedTime();
   const strayed: string[] = [];
   const processOf = (name: string) => new SimulatedProcess(name, time, { wallSkewMs: 0, rate: 1 });
@@ -26,7 +29,7 @@ async function strayedAfter(answer: (host: SimulatedProcess) => void): Promise<r
   const wires: Wires = {
     shardCount: 1,
     trace: new Trace(false, () => time.nowMs),
-    watcher: { replied: () => {}, woke: () => {}, strayed: (name) => strayed.push(name) },
+    watcher: { replied: () => {}, woke: () => {}, owns, strayed: (name) => strayed.push(name) },
     faultInjector: new FaultInjector({
       random: new SeededRandom(1),
       rates: noFaults,
@@ -65,4 +68,12 @@ test('a host is reported that answers a call of a shard that is not routed to it
 
 test('a host that dies at the moment of its answer is not reported for it', async (t) => {
   t.deepEqual(await strayedAfter((host) => host.kill()), []);
+});
+
+test('a host that hands over may answer what it began while it owned the shard', async (t) => {
+  let isOwner = true;
+  const handOver = () => {
+    isOwner = false;
+  };
+  t.deepEqual(await strayedAfter(handOver, () => isOwner), []);
 });

@@ -41,6 +41,8 @@ type Answer = (pending: Pending) => void;
 export interface OutputWatcher {
   replied(call: AskCall, reply: unknown, process: SimulatedProcess): void;
   woke(tell: TellRow): void;
+  /** In the database. A host that hands over, or whose ownership is disputed, is not routed to any more and owns all the same. */
+  owns(host: string, shard: number): boolean;
   /** A host has answered a call of a shard that it does not serve. */
   strayed(host: string, shard: number): void;
 }
@@ -287,14 +289,17 @@ export class Endpoint implements Transport {
     const shard = this.#shardOf(call.address.kind, call.address.id);
     const deadlineMs = this.process.monotonicMs() + remainingMs;
     const handler = this.#handler;
-    const wasServed = this.routed.has(shard);
+    const isServed = (): boolean =>
+      this.routed.has(shard) || this.#network.watcher.owns(this.process.name, shard);
+    // What an owner has begun it may answer when it owns the shard no longer.
+    const wasServed = isServed();
     const running =
       handler === undefined
         ? Promise.reject(new MovedError('this process serves nothing'))
         : this.#watched({ ...call, deadlineMs }, async (received) => {
             const value = await handler.askFromElsewhere(received);
             // A process that died at the moment of its answer serves nothing any more, and the answer does not leave it.
-            if (!wasServed && !this.routed.has(shard) && !this.process.isDead)
+            if (!wasServed && !isServed() && !this.process.isDead)
               this.#network.watcher.strayed(this.process.name, shard);
             return value;
           });

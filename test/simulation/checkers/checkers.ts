@@ -172,9 +172,11 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
     for (const checker of this.#checkers) checker.replied?.(call, reply, process);
   }
 
+  owns(host: string, shard: number): boolean {
+    return this.#isOwner(host, shard);
+  }
+
   strayed(host: string, shard: number): void {
-    // In a dispute the owner hides from new callers until the database has decided, and answers earlier ones.
-    if (this.#isOwner(host, shard)) return;
     this.reportOf('intake')(`${host} answered a call of shard ${shard}, which it does not serve`);
   }
 
