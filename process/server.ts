@@ -5,6 +5,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { createKeyedTools } from '../actors/identity/keyed-tools.ts';
 import { Instance, instanceId } from '../actors/instance/contract.ts';
+import { unlessAbsent } from '../actors/unless-absent.ts';
 import { createVerifyBearer } from '../gateway/admission/bearer.ts';
 import { createAdmin } from '../operations/admin.ts';
 import { createStatusPage } from '../operations/status-page/page.ts';
@@ -216,11 +217,14 @@ async function opened<T>(setting: string, listen: () => Promise<T>): Promise<T> 
 /** Less than the time of a check. */
 const hostCheckMs = 1_500;
 
-/** Whether a gateway gets answers from the hosts. Without them it can serve no request. */
+/**
+ * Whether a gateway gets answers from the hosts. Without them it can serve no request. In a new database there is no such actor,
+ * which only its owner can say.
+ */
 const createHostCheck =
   (actors: Actors): ReadinessCheck =>
-  () =>
-    actors
-      .get(Instance, instanceId)
-      .ask.registration({}, { deadlineMs: hostCheckMs })
-      .then(() => true);
+  async () => {
+    const { ask } = actors.get(Instance, instanceId);
+    await unlessAbsent(ask.registration({}, { deadlineMs: hostCheckMs }));
+    return true;
+  };

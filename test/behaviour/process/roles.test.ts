@@ -52,6 +52,8 @@ test('a host and two gateways on one port are one server, and one gateway may go
   const [first, second] = await Promise.all([gateway('a'), gateway('b')]);
   t.is(first.url, second.url);
   const { url } = first;
+  // Nobody can use a new cluster before its gateways are ready.
+  await until(async () => (await fetch(`${url}/healthcheck/readiness`)).status === 200);
 
   const device = new Device({ url }, await registerStranger({ url }));
   const items = [1, 2, 3].map(() => note({ uuid: randomUUID() }));
