@@ -29,12 +29,12 @@ export const calendar = kindOf(Calendar, {
       creates: true,
       turn: (turn, { slot, purpose, userUuid }) => {
         const map = slotMaps[purpose];
-        if (turn.entry(map, slot) !== undefined) return { taken: true };
+        if (turn.entry(map, slot) !== undefined) return { granted: true };
         const slots = turn.entries(map);
         const held = [...slots.values()].filter((other) => other.userUuid === userUuid).length;
-        if (!mayTakeOneMore(held, map.entriesMax - slots.size, share)) return { taken: false };
+        if (!mayTakeOneMore(held, map.entriesMax - slots.size, share)) return { granted: false };
         turn.setEntry(map, slot, { userUuid });
-        return { taken: true };
+        return { granted: true };
       },
     }),
   },

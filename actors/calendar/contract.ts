@@ -16,7 +16,7 @@ export const Calendar = contract({
     /** Taking one again changes nothing. `userUuid`: the account that takes it; each has a share. */
     takeSlot: {
       request: z.object({ slot: z.string(), purpose: z.enum(slotPurposes), userUuid: z.string() }),
-      reply: z.object({ taken: z.boolean() }),
+      reply: z.object({ granted: z.boolean() }),
     },
   },
   tells: {

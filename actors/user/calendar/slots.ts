@@ -43,10 +43,10 @@ export async function takeSlot(
       return refused ?? want(turn, purpose);
     },
   });
-  const { taken } = await workflow.actors
+  const { granted } = await workflow.actors
     .get(Calendar, calendarId)
     .ask.takeSlot({ slot, purpose, userUuid: workflow.self.id });
-  if (taken) return slot;
+  if (granted) return slot;
   await workflow.turn({
     turn: (turn) => {
       forgetRequest(turn, slot);
