@@ -12,9 +12,16 @@
  * holds a bounded amount in memory: an object, a page of rows, and the names of a sixteenth of the blobs.
  */
 import type pg from 'pg';
-import { migrations, restoringMark } from '../schema.ts';
 import { type BlobSource, copyPart, stillNamed, writePart, written } from './blobs.ts';
-import { connectTo, inSnapshot, migrationsOf, settingOf, takeBackupLock } from './database.ts';
+import {
+  assertOwnSchema,
+  connectTo,
+  inSnapshot,
+  isHalfRestored,
+  migrationsOf,
+  settingOf,
+  takeBackupLock,
+} from './database.ts';
 import { BackupError } from './error.ts';
 import {
   type BackedUpBlob,
@@ -68,7 +75,7 @@ export async function backUp(options: BackupOptions): Promise<BackedUp> {
   try {
     const locked = await connected();
     await takeBackupLock(locked);
-    await assertOwnSchema(locked);
+    await assertWhole(locked);
     const backup = new Backup(options, await connected(), await connected());
     return await backup.run();
   } finally {
@@ -76,15 +83,14 @@ export async function backUp(options: BackupOptions): Promise<BackedUp> {
   }
 }
 
-/** The tables of a newer release would be missing from the backup, without a word. */
-async function assertOwnSchema(client: pg.Client): Promise<void> {
-  const known = new Set(migrations.map(({ id }) => id));
-  const unknown = (await migrationsOf(client)).filter((id) => !known.has(id));
-  if (unknown.length === 0) return;
-  const reason = unknown.some((id) => id.startsWith(restoringMark))
-    ? 'A restore into this database has not ended: run `scriptorium restore` again first.'
-    : 'A newer release has changed the schema of this database: back it up with that one.';
-  throw new BackupError('refused', reason);
+/** @throws BackupError */
+async function assertWhole(client: pg.ClientBase): Promise<void> {
+  await assertOwnSchema(client);
+  if (!(await isHalfRestored(client))) return;
+  throw new BackupError(
+    'refused',
+    'A restore into this database has not ended: run `scriptorium restore` again first.',
+  );
 }
 
 const idBytes = 4;
@@ -120,6 +126,8 @@ class Backup {
 
   async #snapshot(attemptsLeft: number): Promise<Manifest> {
     const manifest = await inSnapshot(this.#client, async () => {
+      // An upgrade may have come while the files were copied.
+      await assertWhole(this.#client);
       const blobs = await this.#blobs();
       if (attemptsLeft > 1 && blobs.vanished > 0) return undefined;
       return this.#rest(blobs.part);

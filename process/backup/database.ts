@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { isCockroach } from '../../runtime/store/postgres/cockroach.ts';
 import { ident } from '../../runtime/store/postgres/sql.ts';
+import { migrations, restoringMark } from '../schema.ts';
 import { BackupError } from './error.ts';
 
 /** A backup reads for hours, and may wait for the target within its transaction, whatever the server allows others. */
@@ -89,6 +90,20 @@ export async function migrationsOf(client: pg.ClientBase): Promise<readonly stri
   const found = await ifThere(() => client.query<{ id: string }>('SELECT id FROM migration ORDER BY id'));
   return found?.rows.map(({ id }) => id) ?? [];
 }
+
+/** This release does not know all tables of a newer one: a backup would lack them, and a restore leave them as they are. @throws BackupError */
+export async function assertOwnSchema(client: pg.ClientBase): Promise<void> {
+  const known = new Set(migrations.map(({ id }) => id));
+  const recorded = await migrationsOf(client);
+  if (recorded.every((id) => known.has(id) || id.startsWith(restoringMark))) return;
+  throw new BackupError(
+    'refused',
+    'A newer release has changed the schema of this database: use the command line of that one.',
+  );
+}
+
+export const isHalfRestored = async (client: pg.ClientBase): Promise<boolean> =>
+  (await migrationsOf(client)).some((id) => id.startsWith(restoringMark));
 
 const undefinedTable = '42P01';
 

@@ -16,7 +16,14 @@ import type { FileStore } from '../../actors/files/store.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
 import { ident } from '../../runtime/store/postgres/sql.ts';
 import { migrations, restoringMark } from '../schema.ts';
-import { connectTo, firstUsedTable, ifThere, migrationsOf } from './database.ts';
+import {
+  assertOwnSchema,
+  connectTo,
+  firstUsedTable,
+  ifThere,
+  isHalfRestored,
+  migrationsOf,
+} from './database.ts';
 import { BackupError } from './error.ts';
 import { type BackedUpBlob, blobIn, hashesIn, linesOf, type Manifest, sha256 } from './format.ts';
 import { type BackupRow, digestOf, insertRows } from './rows.ts';
@@ -84,8 +91,9 @@ function assertKnown({ id, migrations: recorded, tables }: Manifest): void {
 const tableOf = (name: string): BackupTable | undefined => backupTables.find((table) => table.name === name);
 
 async function prepare(client: pg.Client, { connection, manifest }: RestoreOptions): Promise<void> {
+  await assertOwnSchema(client);
   // As long as there are rows of an earlier run, its mark stays.
-  if (await isMarked(client)) await empty(client);
+  if (await isHalfRestored(client)) await empty(client);
   await unmark(client);
   const required = new Set([...manifest.migrations, ...(await migrationsOf(client))]);
   await migrate(
@@ -107,9 +115,6 @@ async function prepare(client: pg.Client, { connection, manifest }: RestoreOptio
 async function empty(client: pg.Client): Promise<void> {
   for (const { name } of backupTables) await ifThere(() => client.query(`TRUNCATE TABLE ${ident(name)}`));
 }
-
-const isMarked = async (client: pg.Client): Promise<boolean> =>
-  (await migrationsOf(client)).some((id) => id.startsWith(restoringMark));
 
 const unmark = (client: pg.Client): Promise<unknown> =>
   ifThere(() => client.query('DELETE FROM migration WHERE id LIKE $1', [`${restoringMark}%`]));

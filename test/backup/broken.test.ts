@@ -6,10 +6,11 @@ import test from 'ava';
 import { BackupError } from '../../process/backup/error.ts';
 import { openFolderTarget } from '../../process/backup/folder-target.ts';
 import { backupsIn } from '../../process/backup/format.ts';
-import { ensureSchema } from '../../process/schema.ts';
+import { ensureSchema, migrations } from '../../process/schema.ts';
 import { silentLogger } from '../../runtime/ports.ts';
+import { migrate } from '../../runtime/store/postgres/migrate.ts';
 import { startTestPostgres, type TestPostgres } from '../kit/postgres.ts';
-import { dyingTarget } from './failing.ts';
+import { dyingTarget, watchedTarget } from './failing.ts';
 import { backUpTo, connected, contentOf, folderFor, make, restoreFrom, treeOf } from './world.ts';
 
 let server: TestPostgres;
@@ -68,21 +69,47 @@ test('a restore that died is refused by servers, and begins anew', async (t) => 
   await t.notThrowsAsync(ensureSchema(connection, { migrateAtStart: true, logger: silentLogger }));
 });
 
+const recordOfNewer = 'domain-9999-color';
+const record = (connection: Parameters<typeof connected>[0], id: string) =>
+  connected(connection, (client) => client.query('INSERT INTO migration (id) VALUES ($1)', [id]));
+
 test('a release makes no backup of a schema that a newer one has added to, or of half a restore', async (t) => {
   const made = await make(t, server);
-  for (const [record, message] of [
-    ['domain-9999-color', /newer release/],
+  for (const [id, message] of [
+    [recordOfNewer, /newer release/],
     ['restoring-20261126T000000000Z-00000000', /restore into this database has not ended/],
   ] as const) {
-    await connected(made.connection, (client) =>
-      client.query('INSERT INTO migration (id) VALUES ($1)', [record]),
-    );
+    await record(made.connection, id);
     await t.throwsAsync(backUpTo(made), { instanceOf: BackupError, message });
     t.deepEqual(await backupsIn(made.target), { whole: [], unfinished: [] });
-    await connected(made.connection, (client) =>
-      client.query('DELETE FROM migration WHERE id = $1', [record]),
-    );
+    await connected(made.connection, (client) => client.query('DELETE FROM migration WHERE id = $1', [id]));
   }
+});
+
+test('an upgrade while files are copied ends the backup of the former release', async (t) => {
+  const made = await make(t, server);
+  await connected(made.connection, (client) => made.files.add(client, 'a'));
+  let isUpgraded = false;
+  const target = watchedTarget(made.target, async () => {
+    if (isUpgraded) return;
+    isUpgraded = true;
+    await record(made.connection, recordOfNewer);
+  });
+  await t.throwsAsync(backUpTo({ ...made, target }), { instanceOf: BackupError, message: /newer release/ });
+  t.true(isUpgraded);
+  t.deepEqual((await backupsIn(made.target)).whole, []);
+});
+
+test('a release restores nothing into a schema that a newer one has added to', async (t) => {
+  const made = await make(t, server);
+  await backUpTo(made);
+  const connection = await server.createDatabase();
+  await migrate(connection, migrations);
+  await record(connection, recordOfNewer);
+  await t.throwsAsync(restoreFrom(made.target, connection, join(folderFor(t), 'files')), {
+    instanceOf: BackupError,
+    message: /newer release/,
+  });
 });
 
 test('a restore into a database with rows is refused, and changes nothing', async (t) => {

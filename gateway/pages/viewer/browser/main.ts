@@ -60,7 +60,7 @@ function nodeOf(rich: Rich): Node {
 }
 
 type Problem =
-  | Exclude<FetchResult['fetched'], 'payload'>
+  | Exclude<FetchResult['outcome'], 'payload'>
   | Exclude<OpenedShare['opened'], 'notes'>
   | 'incomplete';
 
