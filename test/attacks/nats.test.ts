@@ -178,6 +178,9 @@ test('a call that is overheard and sent again is known by its id, and only its f
   const owner = await startProcess(t, server.url, { ...shared, answer: echo });
   const caller = await startProcess(t, server.url, shared);
   const raw = await rawClient(t, server.url);
+  // The first call to a shard names no claim, and whoever sends it again is refused.
+  t.is(await caller.transport.ask(call('before')), 'before');
+  owner.seen.calls.splice(0);
   let replays = 0;
   raw.subscribe(`${prefix}.shard.0`, {
     callback: (_, message) => {
