@@ -41,8 +41,10 @@ type Answer = (pending: Pending) => void;
 export interface OutputWatcher {
   replied(call: AskCall, reply: unknown, process: SimulatedProcess): void;
   woke(tell: TellRow): void;
-  /** In the database. A host that hands over, or whose ownership is disputed, is not routed to any more and owns all the same. */
+  /** In the database. A host whose ownership is disputed is not routed to any more, and owns all the same. */
   owns(host: string, shard: number): boolean;
+  /** Whether this host may answer a call that comes now, also once it owns the shard no longer. */
+  mayFinish(host: string, shard: number, call: AskCall): boolean;
   /** A host has answered a call of a shard that it does not serve. */
   strayed(host: string, shard: number): void;
 }
@@ -289,18 +291,17 @@ export class Endpoint implements Transport {
     const shard = this.#shardOf(call.address.kind, call.address.id);
     const deadlineMs = this.process.monotonicMs() + remainingMs;
     const handler = this.#handler;
-    const isServed = (): boolean =>
-      this.routed.has(shard) || this.#network.watcher.owns(this.process.name, shard);
-    // What an owner has begun it may answer when it owns the shard no longer.
-    const wasServed = isServed();
+    const { watcher } = this.#network;
+    const { name } = this.process;
+    const wasServed = this.routed.has(shard) || watcher.mayFinish(name, shard, call);
+    const isServed = (): boolean => this.routed.has(shard) || watcher.owns(name, shard);
     const running =
       handler === undefined
         ? Promise.reject(new MovedError('this process serves nothing'))
         : this.#watched({ ...call, deadlineMs }, async (received) => {
             const value = await handler.askFromElsewhere(received);
             // A process that died at the moment of its answer serves nothing any more, and the answer does not leave it.
-            if (!wasServed && !isServed() && !this.process.isDead)
-              this.#network.watcher.strayed(this.process.name, shard);
+            if (!wasServed && !isServed() && !this.process.isDead) watcher.strayed(name, shard);
             return value;
           });
     running.then(

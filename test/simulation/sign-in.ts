@@ -82,11 +82,15 @@ export class Session {
    * again.
    */
   async refused(reason: string): Promise<void> {
-    const { time, sessions, device: name } = this.#options;
-    const isReplaced = time.nowMs - this.#mayBeReplacedSinceMs > defaultAccountSettings.replacedPairGraceMs;
-    if (reason === 'unauthenticated' && isReplaced) return this.open(false);
+    const { sessions, device: name } = this.#options;
+    if (reason === 'unauthenticated' && this.#isReplacedForLong) return this.open(false);
     sessions.refused(name, reason);
     await this.refresh();
+  }
+
+  get #isReplacedForLong(): boolean {
+    const sinceMs = this.#options.time.nowMs - this.#mayBeReplacedSinceMs;
+    return sinceMs > defaultAccountSettings.replacedPairGraceMs;
   }
 
   async refresh(): Promise<void> {
@@ -101,8 +105,10 @@ export class Session {
       return;
     }
     const answer = outcome.value as { ok: IssuedSession } | Refused;
-    if ('refused' in answer) sessions.refreshRefused(name, answer.refused.reason);
-    else {
+    if ('refused' in answer) {
+      if (this.#isReplacedForLong) return this.open(false);
+      sessions.refreshRefused(name, answer.refused.reason);
+    } else {
       this.#keep(answer.ok);
       this.#options.refreshed?.(access.identifier, askedMs);
     }

@@ -3,7 +3,7 @@
 import type { TellRow } from '../../../runtime/store/store.ts';
 import type { AskCall } from '../../../runtime/transport/transport.ts';
 import type { DatabaseClock, DatabaseWatcher } from '../database.ts';
-import { simulatedRevisions } from '../domain.ts';
+import { simulatedKinds, simulatedRevisions } from '../domain.ts';
 import type { OutputWatcher } from '../endpoint.ts';
 import type { Plan } from '../plan.ts';
 import type { SimulatedProcess } from '../process.ts';
@@ -174,6 +174,12 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
 
   owns(host: string, shard: number): boolean {
     return this.#isOwner(host, shard);
+  }
+
+  /** A workflow that began at the owner: each step is a turn of its own, and the database refuses those that come too late. */
+  mayFinish(host: string, shard: number, { address, command }: AskCall): boolean {
+    const kind = simulatedKinds.find(({ name }) => name === address.kind);
+    return kind?.commands[command]?.type === 'workflow' && this.#isOwner(host, shard);
   }
 
   strayed(host: string, shard: number): void {
