@@ -9,6 +9,9 @@ import { exitCodes, StartError } from './start-error.ts';
 
 export const migrations: readonly Migration[] = [...runtimeMigrations, ...domainMigrations];
 
+const ids: ReadonlySet<string> = new Set(migrations.map(({ id }) => id));
+export const isKnownMigration = (id: string): boolean => ids.has(id);
+
 /**
  * A restore that has not ended has a record with this beginning among the migrations (`process/backup/restore.ts`). No release
  * knows it, so that none starts on that database.

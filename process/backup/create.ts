@@ -75,7 +75,7 @@ export async function backUp(options: BackupOptions): Promise<BackedUp> {
   try {
     const locked = await connected();
     await takeBackupLock(locked);
-    await assertWhole(locked);
+    assertWhole(await migrationsOf(locked));
     const backup = new Backup(options, await connected(), await connected());
     return await backup.run();
   } finally {
@@ -84,9 +84,9 @@ export async function backUp(options: BackupOptions): Promise<BackedUp> {
 }
 
 /** @throws BackupError */
-async function assertWhole(client: pg.ClientBase): Promise<void> {
-  await assertOwnSchema(client);
-  if (!(await isHalfRestored(client))) return;
+function assertWhole(recorded: readonly string[]): void {
+  assertOwnSchema(recorded);
+  if (!isHalfRestored(recorded)) return;
   throw new BackupError(
     'refused',
     'A restore into this database has not ended: run `scriptorium restore` again first.',
@@ -127,10 +127,11 @@ class Backup {
   async #snapshot(attemptsLeft: number): Promise<Manifest> {
     const manifest = await inSnapshot(this.#client, async () => {
       // An upgrade may have come while the files were copied.
-      await assertWhole(this.#client);
+      const recorded = await migrationsOf(this.#client);
+      assertWhole(recorded);
       const blobs = await this.#blobs();
       if (attemptsLeft > 1 && blobs.vanished > 0) return undefined;
-      return this.#rest(blobs.part);
+      return this.#rest(blobs.part, recorded);
     });
     return manifest ?? this.#snapshot(attemptsLeft - 1);
   }
@@ -150,7 +151,7 @@ class Backup {
     return { part, vanished: part.missing.length - damaged.length };
   }
 
-  async #rest(blobs: Manifest['blobs']): Promise<Manifest> {
+  async #rest(blobs: Manifest['blobs'], recorded: readonly string[]): Promise<Manifest> {
     const { sealer, release, nowMs, onProgress } = this.#options;
     const tables: Manifest['tables'] = [];
     const rows: Manifest['rows'] = [];
@@ -169,7 +170,7 @@ class Backup {
       release,
       sealer: sealer.id,
       secretKeyFingerprint: await settingOf(this.#client, 'secret-key-fingerprint'),
-      migrations: [...(await migrationsOf(this.#client))],
+      migrations: [...recorded],
       tables,
       rows,
       blobs,

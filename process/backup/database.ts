@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { isCockroach } from '../../runtime/store/postgres/cockroach.ts';
 import { ident } from '../../runtime/store/postgres/sql.ts';
-import { migrations, restoringMark } from '../schema.ts';
+import { isKnownMigration, restoringMark } from '../schema.ts';
 import { BackupError } from './error.ts';
 
 /** A backup reads for hours, and may wait for the target within its transaction, whatever the server allows others. */
@@ -91,19 +91,21 @@ export async function migrationsOf(client: pg.ClientBase): Promise<readonly stri
   return found?.rows.map(({ id }) => id) ?? [];
 }
 
-/** This release does not know all tables of a newer one: a backup would lack them, and a restore leave them as they are. @throws BackupError */
-export async function assertOwnSchema(client: pg.ClientBase): Promise<void> {
-  const known = new Set(migrations.map(({ id }) => id));
-  const recorded = await migrationsOf(client);
-  if (recorded.every((id) => known.has(id) || id.startsWith(restoringMark))) return;
+const isMark = (id: string): boolean => id.startsWith(restoringMark);
+
+/**
+ * This release does not know all tables of a newer one. A backup would lack them, and a restore would leave them as they are.
+ * @throws BackupError
+ */
+export function assertOwnSchema(recorded: readonly string[]): void {
+  if (recorded.every((id) => isKnownMigration(id) || isMark(id))) return;
   throw new BackupError(
     'refused',
     'A newer release has changed the schema of this database: use the command line of that one.',
   );
 }
 
-export const isHalfRestored = async (client: pg.ClientBase): Promise<boolean> =>
-  (await migrationsOf(client)).some((id) => id.startsWith(restoringMark));
+export const isHalfRestored = (recorded: readonly string[]): boolean => recorded.some(isMark);
 
 const undefinedTable = '42P01';
 

@@ -15,7 +15,7 @@ import type pg from 'pg';
 import type { FileStore } from '../../actors/files/store.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
 import { ident } from '../../runtime/store/postgres/sql.ts';
-import { migrations, restoringMark } from '../schema.ts';
+import { isKnownMigration, migrations, restoringMark } from '../schema.ts';
 import {
   assertOwnSchema,
   connectTo,
@@ -80,10 +80,7 @@ const keyOf = ({ manifest, opener }: Pick<RestoreOptions, 'manifest' | 'opener'>
 
 /** What this release cannot restore as it was. */
 function assertKnown({ id, migrations: recorded, tables }: Manifest): void {
-  const known = new Set(migrations.map((migration) => migration.id));
-  const isNewer =
-    recorded.some((migration) => !known.has(migration)) ||
-    tables.some(({ name }) => tableOf(name) === undefined);
+  const isNewer = !recorded.every(isKnownMigration) || tables.some(({ name }) => tableOf(name) === undefined);
   if (isNewer)
     throw new BackupError('refused', `${id} is of a newer release: restore it with that one or a later one.`);
 }
@@ -91,11 +88,12 @@ function assertKnown({ id, migrations: recorded, tables }: Manifest): void {
 const tableOf = (name: string): BackupTable | undefined => backupTables.find((table) => table.name === name);
 
 async function prepare(client: pg.Client, { connection, manifest }: RestoreOptions): Promise<void> {
-  await assertOwnSchema(client);
+  const before = await migrationsOf(client);
+  assertOwnSchema(before);
   // As long as there are rows of an earlier run, its mark stays.
-  if (await isHalfRestored(client)) await empty(client);
+  if (isHalfRestored(before)) await empty(client);
   await unmark(client);
-  const required = new Set([...manifest.migrations, ...(await migrationsOf(client))]);
+  const required = new Set([...manifest.migrations, ...before]);
   await migrate(
     connection,
     migrations.filter(({ id }) => required.has(id)),

@@ -176,7 +176,7 @@ async function largestAccounts(
 /** What a client is given of an item, and what it would notice. */
 const comparedColumns = ['uuid', 'content_type', 'content', 'enc_item_key'];
 /** An item takes 16 MiB at most. */
-const concurrencyMax = 10;
+const pageRows = 10;
 
 const lineOfItem = (row: Readonly<Record<string, unknown>>): string => {
   const hash = createHash('sha256');
@@ -192,11 +192,11 @@ async function itemsInDatabase(client: pg.Client, userUuid: string): Promise<Tab
     const where = after === undefined ? '' : ` AND i.uuid > ${parameters.add('uuid', after)}`;
     const { rows } = await client.query(
       `SELECT ${selectList(item, comparedColumns, 'i')} FROM ${ident(item.name)} AS i
-       WHERE i.collection = ${owner} AND i.deleted = false AND i.moved_to IS NULL${where} ORDER BY i.uuid LIMIT ${concurrencyMax}`,
+       WHERE i.collection = ${owner} AND i.deleted = false AND i.moved_to IS NULL${where} ORDER BY i.uuid LIMIT ${pageRows}`,
       parameters.values,
     );
     for (const row of rows) digest.add(lineOfItem(row));
-    if (rows.length < concurrencyMax) return digest;
+    if (rows.length < pageRows) return digest;
     after = rows.at(-1)?.uuid;
   }
 }
