@@ -76,6 +76,22 @@ test('only its owner answers a call, and no answer to another call counts', asyn
   const raw = await rawClient(t, server.url);
   const subject = `${prefixOf(shared.clusterName)}.shard.0`;
   const forged = encodeFrame({ kind: 'reply', value: 'forged' });
+  let go = () => {};
+  let waits = false;
+  const owner = await startProcess(t, server.url, {
+    ...shared,
+    answer: async ({ request }) => {
+      if (!waits) return request;
+      await new Promise<void>((resolve) => {
+        go = resolve;
+      });
+      return request;
+    },
+  });
+  const caller = await startProcess(t, server.url, shared);
+  // The owner refuses the first call to a shard, which names no claim. The one that is attacked reaches it at once.
+  t.is(await caller.transport.ask(call('before')), 'before');
+  waits = true;
   // The intruder hears the call like its owner, and is quicker.
   raw.subscribe(subject, {
     max: 1,
@@ -88,19 +104,8 @@ test('only its owner answers a call, and no answer to another call counts', asyn
       void raw.flush().then(() => raw.publish(`${subject}.go`));
     },
   });
-  await raw.flush();
-  let go = () => {};
   raw.subscribe(`${subject}.go`, { callback: () => go() });
-  const owner = await startProcess(t, server.url, {
-    ...shared,
-    answer: async ({ request }) => {
-      await new Promise<void>((resolve) => {
-        go = resolve;
-      });
-      return request;
-    },
-  });
-  const caller = await startProcess(t, server.url, shared);
+  await raw.flush();
   t.is(await caller.transport.ask(call('hello')), 'hello');
   await until(() => caller.seen.rejected.length === 3 && owner.seen.rejected.length === 1);
   t.deepEqual(caller.seen.rejected, ['version', 'mac', 'mac']);
@@ -178,7 +183,7 @@ test('a call that is overheard and sent again is known by its id, and only its f
   const owner = await startProcess(t, server.url, { ...shared, answer: echo });
   const caller = await startProcess(t, server.url, shared);
   const raw = await rawClient(t, server.url);
-  // The first call to a shard names no claim, and whoever sends it again is refused.
+  // The owner refuses the first call to a shard, which names no claim, and every copy of it.
   t.is(await caller.transport.ask(call('before')), 'before');
   owner.seen.calls.splice(0);
   let replays = 0;
