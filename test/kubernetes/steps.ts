@@ -172,7 +172,7 @@ export function soakOf(minutes: number): Step {
   };
 }
 
-/** Every pod is younger than the last step that ends a process by force. */
+/** All pods are newer than the last process that a step killed, so none of their containers may have restarted. */
 async function expectNoRestarts({ operator }: Installation): Promise<void> {
   const pods = await operator.get(`pods --namespace ${namespace} --selector scriptorium/server=true`);
   const restarted = pods.items.filter(({ status }: Manifest) =>

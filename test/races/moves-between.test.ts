@@ -367,30 +367,31 @@ test('an item that moves keeps every revision, whichever commit a host dies arou
   t.true(deaths >= 4);
 });
 
-test('an item that comes back before its first move is finalized brings no revision down', async (t) => {
+/** An item with a history has come into the vault, and its transfer is not finalized. `there` is its version in the vault. */
+async function movedAndNotFinalized(t: ExecutionContext) {
   const scene = await startScene(t, everySave);
   const { server, alice, vault } = scene;
   const version = await saved(scene, alice, note({ content: 'before' }));
   await server.advance(5_000);
   const moving = inVault(vault, { content: 'moved', updated_at_timestamp: version });
   await stopsBefore(scene, intoVault.finalize, moving);
-  const [, there] = await homes(scene);
+  const [, item] = await homes(scene);
+  return { scene, there: Number(item?.['updated_at_timestamp']) };
+}
+
+test('an item that comes back before its first move is finalized brings no revision down', async (t) => {
+  const { scene, there } = await movedAndNotFinalized(t);
+  const { server, alice } = scene;
   await server.advance(1_000);
-  const updated_at_timestamp = Number(there?.['updated_at_timestamp']);
-  await saved(scene, alice, note({ content: 'home again', updated_at_timestamp }));
+  await saved(scene, alice, note({ content: 'home again', updated_at_timestamp: there }));
   await server.advance(untilFinalizedMs);
   t.deepEqual(await contents(alice), ['home again', 'moved', 'before']);
 });
 
 test('an item that is deleted before its move is finalized leaves no history at its source', async (t) => {
-  const scene = await startScene(t, everySave);
+  const { scene, there } = await movedAndNotFinalized(t);
   const { server, alice, vault } = scene;
-  const version = await saved(scene, alice, note({ content: 'before' }));
-  await server.advance(5_000);
-  const moving = inVault(vault, { content: 'moved', updated_at_timestamp: version });
-  await stopsBefore(scene, intoVault.finalize, moving);
-  const [, there] = await homes(scene);
-  const gone = { deleted: true, updated_at_timestamp: Number(there?.['updated_at_timestamp']) };
+  const gone = { deleted: true, updated_at_timestamp: there };
   const deleted = await saved(scene, alice, inVault(vault, gone));
   await saved(scene, alice, inVault(vault, { content: 'again', updated_at_timestamp: deleted }));
   await server.advance(untilFinalizedMs);
