@@ -9,7 +9,9 @@ const opcodes = { text: 1, close: 8 };
 export class ClientSocket {
   readonly #socket: Socket;
   #bytes: Buffer;
-  #isEnded = false;
+  /** Why the socket has closed, once it has. */
+  #closed: Error | undefined;
+  #closing = 'without a close frame';
   /** The types of the frames so far. */
   readonly #types = new Set<string>();
   #changed: () => void = () => {};
@@ -21,9 +23,11 @@ export class ClientSocket {
       this.#bytes = Buffer.concat([this.#bytes, chunk]);
       this.#take();
     });
-    socket.on('error', () => {});
+    socket.on('error', ({ message }) => {
+      this.#closing = message;
+    });
     socket.on('close', () => {
-      this.#isEnded = true;
+      this.#closed = new Error(`the socket was closed: ${this.#closing}`);
       this.#changed();
     });
     this.#take();
@@ -64,10 +68,10 @@ export class ClientSocket {
     return new Promise((fulfil, reject) => {
       const timer = setTimeout(() => reject(new Error(`no frame came within ${withinMs} ms`)), withinMs);
       this.#changed = () => {
-        if (!this.#types.has(type) && !this.#isEnded) return;
+        if (!this.#types.has(type) && this.#closed === undefined) return;
         clearTimeout(timer);
         if (this.#types.has(type)) fulfil();
-        else reject(new Error('the socket was closed'));
+        else reject(this.#closed);
       };
       this.#changed();
     });
@@ -77,15 +81,23 @@ export class ClientSocket {
     this.#socket.destroy();
   }
 
+  #end(payload: Buffer): void {
+    this.#closing = reasonOf(payload);
+    this.#socket.end();
+  }
+
   #take(): void {
     for (let frame = frameOf(this.#bytes); frame !== undefined; frame = frameOf(this.#bytes)) {
       this.#bytes = frame.rest;
-      if (frame.opcode === opcodes.close) this.#socket.end();
+      if (frame.opcode === opcodes.close) this.#end(frame.payload);
       if (frame.opcode === opcodes.text) this.#types.add(JSON.parse(frame.payload.toString()).type);
     }
     this.#changed();
   }
 }
+
+const reasonOf = (payload: Buffer): string =>
+  payload.length < 2 ? 'no code' : `${payload.readUInt16BE()} ${payload.toString('utf8', 2)}`.trimEnd();
 
 /** The first frame, as servers send them: without a mask. Undefined: it is incomplete. */
 function frameOf(bytes: Buffer) {
