@@ -27,7 +27,7 @@ import { BodyMemory } from './http/body.ts';
 import type { BodyWriterOptions } from './http/body-writer.ts';
 import { Connections } from './http/connections.ts';
 import { Exchange, type ExchangeOptions } from './http/exchange.ts';
-import { Framing } from './http/framing.ts';
+import { Framing } from './http/headers.ts';
 import { createHttps } from './http/https.ts';
 import { LargeBodies } from './http/large-bodies.ts';
 import { RouteMetrics } from './http/metrics.ts';

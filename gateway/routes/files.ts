@@ -35,8 +35,7 @@ import {
   type RouteReply,
   route,
 } from '../http/route.ts';
-import { answeredOr, errorBodySchema, refusedAnswer, signedInAnswer } from './answer.ts';
-import { endpoint } from './endpoint.ts';
+import { answeredOr, endpoint, errorBodySchema, refusedAnswer, signedInAnswer } from './endpoint.ts';
 
 export interface FileRouteOptions {
   readonly valetTokens: Pick<ValetTokens, 'verify'>;

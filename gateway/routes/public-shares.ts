@@ -8,8 +8,7 @@ import { PublicShares } from '../../actors/user/public-shares/contract.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
 import type { RouteRefusal } from '../http/refusal.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
-import { errorBodySchema, refusedAnswer } from './answer.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, errorBodySchema, refusedAnswer } from './endpoint.ts';
 
 export interface PublicShareRouteOptions {
   readonly shareIds: Pick<ShareIds, 'read'>;

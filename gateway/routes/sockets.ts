@@ -12,7 +12,7 @@ import { createLaneAvailability } from '../sockets/sync-lane/availability.ts';
 import { mayOpenLane } from '../sockets/sync-lane/origins.ts';
 import { isDeviceId, type SyncTickets } from '../sockets/sync-lane/tickets.ts';
 import type { SocketTokens } from '../sockets/tokens.ts';
-import { errorBodySchema, flat, refusedAnswer, signedInAnswer } from './answer.ts';
+import { errorBodySchema, flat, refusedAnswer, signedInAnswer } from './endpoint.ts';
 
 export interface SocketRouteOptions {
   readonly socketTokens: SocketTokens;

@@ -1,6 +1,7 @@
 /** Checks a dead man's switch that a client sends. */
+
+import { isStorableText } from '../../../runtime/table.ts';
 import { hasControl, mailAddress } from '../../mailer/address.ts';
-import { isStorableText } from '../../storable-text.ts';
 import { isThisMachine } from '../../this-machine.ts';
 import { sentTimeMs } from '../times.ts';
 
