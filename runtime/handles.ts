@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { CommandShape, CommandShapes } from './contract.ts';
 import type { Span } from './tracing.ts';
+import { NotFoundError } from './errors.ts';
 
 export interface AskOptions {
   /** Milliseconds from now after which the caller no longer waits. */
@@ -33,4 +34,14 @@ export interface KindRef<C extends CommandShapes> {
 
 export interface Actors {
   get<C extends CommandShapes>(kind: KindRef<C>, id: string): { readonly ask: Ask<C> };
+}
+
+/** The answer of an actor; undefined if there is no such actor. */
+export async function unlessAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof NotFoundError) return undefined;
+    throw error;
+  }
 }

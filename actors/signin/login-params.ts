@@ -28,19 +28,10 @@ import { takeAssertionChallenge } from './assertion-challenge.ts';
 import { lockedOut } from './attempts.ts';
 import { forgottenSlice, purposeOf, storeChallenge } from './challenges.ts';
 import { Signin } from './contract.ts';
-import {
-  asksForCaptcha,
-  debitAttempt,
-  type Origin,
-  originOf,
-  refusedAttempt,
-  returnAttempt,
-  type Source,
-} from './counting.ts';
+import { asksForCaptcha, debitAttempt, type Origin, originOf, refusedAttempt, returnAttempt, type Source } from './counting.ts';
 import { takeEmailedCode } from './emailed-codes.ts';
 import { expireLater } from './expiry.ts';
-import { noteFailure } from './note-failure.ts';
-import { takeTurnsOfUser } from './unknown-account.ts';
+import { noteFailure, takeTurnsOfUser } from './unknown-account.ts';
 
 interface ParamsRequest extends SignInAddress {
   readonly codeChallenge: string;

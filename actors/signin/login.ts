@@ -22,7 +22,7 @@ import { type Device, sessionApiVersions, sessionUuidOf } from '../identity/sess
 import { signInReply } from '../identity/sign-in-reply.ts';
 import { Instance, instanceId } from '../instance/contract.ts';
 import type { Refusal, Refused } from '../reply.ts';
-import { unlessAbsent } from '../unless-absent.ts';
+import { unlessAbsent } from '../../runtime/handles.ts';
 import { Account } from '../user/account/contract.ts';
 import { lockedOut } from './attempts.ts';
 import { consumeChallenge, purposeOf } from './challenges.ts';
@@ -37,7 +37,7 @@ import {
   refusedAttempt,
 } from './counting.ts';
 import { expireLater } from './expiry.ts';
-import { noteFailure } from './note-failure.ts';
+import { noteFailure } from './unknown-account.ts';
 
 interface Login {
   readonly email: string;

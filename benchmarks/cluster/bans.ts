@@ -7,7 +7,7 @@ import { type Account, ask, register, signIn } from '../support/api-client.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { syncBytes } from '../support/requests.ts';
 import { openSocket } from '../support/socket.ts';
-import { median } from '../support/statistics.ts';
+import { median } from '../support/figures.ts';
 
 export const adminEmail = 'admin@load.test';
 

@@ -8,7 +8,7 @@ import { type Account, register } from '../support/api-client.ts';
 import { someAtOnce } from '../support/at-once.ts';
 import { residentBytes } from '../support/machine.ts';
 import type { LoadServer } from '../support/server.ts';
-import { median } from '../support/statistics.ts';
+import { median } from '../support/figures.ts';
 
 const rounds = 100;
 const events = 50_000;

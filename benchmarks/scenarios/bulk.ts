@@ -3,7 +3,7 @@ import { register, sync, upload } from '../support/api-client.ts';
 import { residentBytes } from '../support/machine.ts';
 import { firstSync } from '../support/requests.ts';
 import type { LoadServer } from '../support/server.ts';
-import { median } from '../support/statistics.ts';
+import { median } from '../support/figures.ts';
 
 const many = 10_000;
 const veryMany = 100_000;

@@ -9,7 +9,7 @@ import { register } from '../support/api-client.ts';
 import { chunkBytes, FileClient } from '../support/files.ts';
 import { residentBytes } from '../support/machine.ts';
 import type { LoadServer } from '../support/server.ts';
-import { median } from '../support/statistics.ts';
+import { median } from '../support/figures.ts';
 
 const streams = 16;
 const chunks = 20;

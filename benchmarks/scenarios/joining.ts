@@ -6,7 +6,7 @@ import { type Account, register, type SyncReply, sync } from '../support/api-cli
 import { counters } from '../support/counters.ts';
 import { syncText } from '../support/requests.ts';
 import { type LoadServer, tellsDelivered } from '../support/server.ts';
-import { median } from '../support/statistics.ts';
+import { median } from '../support/figures.ts';
 import { admit, makeVault, vaultItem } from '../support/vaults.ts';
 
 const deletedItems = 100_000;

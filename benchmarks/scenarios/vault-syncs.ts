@@ -5,7 +5,7 @@ import { someAtOnce } from '../support/at-once.ts';
 import { cpuTimes } from '../support/machine.ts';
 import { firstSync, syncBytes } from '../support/requests.ts';
 import type { LoadServer } from '../support/server.ts';
-import { median } from '../support/statistics.ts';
+import { median } from '../support/figures.ts';
 import { makeVault, vaultItem } from '../support/vaults.ts';
 
 const vaultCounts = [0, 1, 100];

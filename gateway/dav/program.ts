@@ -9,7 +9,7 @@ import { secretHashOf } from '../../actors/identity/shown-once.ts';
 import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { type Answer, isRefused } from '../../actors/reply.ts';
 import { Signin } from '../../actors/signin/contract.ts';
-import { unlessAbsent } from '../../actors/unless-absent.ts';
+import { unlessAbsent } from '../../runtime/handles.ts';
 import {
   byUid,
   type FeedAnswer,

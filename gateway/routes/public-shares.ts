@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ShareIds } from '../../actors/identity/share-ids.ts';
 import { isRefused } from '../../actors/reply.ts';
 import { payloadBytesMax, Share, shareNotFound, viewSchema } from '../../actors/share/contract.ts';
-import { unlessAbsent } from '../../actors/unless-absent.ts';
+import { unlessAbsent } from '../../runtime/handles.ts';
 import { PublicShares } from '../../actors/user/public-shares/contract.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
 import type { RouteRefusal } from '../http/refusal.ts';

@@ -1,5 +1,5 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { chromium as program } from '../../tools/chromium.ts';
+import { chromium as program } from '../../tools/programs.ts';
 import { findProgram } from '../../tools/program.ts';
 
 /** A headless browser with a new, empty profile that talks to nobody but the pages it opens. */

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import test, { type ExecutionContext } from 'ava';
-import { natsServer } from '../../tools/nats-server.ts';
+import { natsServer } from '../../tools/programs.ts';
 import { findProgram } from '../../tools/program.ts';
 import { createAuthority, type Issued } from '../kit/certificates.ts';
 import { cases } from './cases.ts';

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
-import { postfix as program } from '../../tools/postfix.ts';
+import { postfix as program } from '../../tools/programs.ts';
 import { findProgram } from '../../tools/program.ts';
 import type { Issued } from './certificates.ts';
 import { freePorts } from './free-ports.ts';

@@ -26,7 +26,7 @@ import { isPrivateUsername, isValidUsername } from '../../identity/usernames.ts'
 import { Instance, instanceId } from '../../instance/contract.ts';
 import { type Answer, answerOf, type Refused, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
-import { unlessAbsent } from '../../unless-absent.ts';
+import { unlessAbsent } from '../../../runtime/handles.ts';
 import { audit } from '../audit/trail.ts';
 import { type Profile, profileSlice } from '../profile.ts';
 import { grantAccess } from '../sessions/issue.ts';

@@ -10,7 +10,7 @@ import { normaliseUsername, normaliseWorkspace } from '../../identity/usernames.
 import { Instance, instanceId, registrationOf } from '../../instance/contract.ts';
 import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
-import { unlessAbsent } from '../../unless-absent.ts';
+import { unlessAbsent } from '../../../runtime/handles.ts';
 import { beginBanning, endBanning } from '../account/set-ban.ts';
 import { audit } from '../audit/trail.ts';
 import { userPart } from '../hooks.ts';

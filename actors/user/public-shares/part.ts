@@ -22,7 +22,7 @@ import { ShareIds } from '../../identity/share-ids.ts';
 import { isRefused, type Refused, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
 import { Share, shareNotFound, termsFields } from '../../share/contract.ts';
-import { unlessAbsent } from '../../unless-absent.ts';
+import { unlessAbsent } from '../../../runtime/handles.ts';
 import { purging, userPart } from '../hooks.ts';
 import { isActive, isBanned } from '../profile.ts';
 import { type SignedInWorkflow, signedInRead, signedInWorkflow } from '../signed-in.ts';

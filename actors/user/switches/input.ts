@@ -2,7 +2,7 @@
 
 import { isStorableText } from '../../../runtime/table.ts';
 import { hasControl, mailAddress } from '../../mailer/address.ts';
-import { isThisMachine } from '../../this-machine.ts';
+import { isThisMachine } from '../../outbound/public-address.ts';
 import { sentTimeMs } from '../times.ts';
 
 const dayMs = 86_400_000;

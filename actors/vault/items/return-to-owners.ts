@@ -15,7 +15,7 @@ import { type ItemRow, item, purgeColumns } from '../../collection/item.ts';
 import { removeItems } from '../../collection/remove.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { finalizePlan, finalizeTransfer, prepareTransfer } from '../../collection/transfer/transfer.ts';
-import { unlessAbsent } from '../../unless-absent.ts';
+import { unlessAbsent } from '../../../runtime/handles.ts';
 import { Items } from '../../user/items/contract.ts';
 import { successorOfOwner } from '../successors.ts';
 import { VaultItems } from './contract.ts';

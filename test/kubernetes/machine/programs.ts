@@ -1,6 +1,6 @@
 /** The programs for a Kubernetes on one machine: from Debian, and compiled ones. */
 import { buildGoProgram, pathOf } from '../../../tools/go-program.ts';
-import { buildHelm } from '../../../tools/helm.ts';
+import { buildHelm } from '../../../tools/programs.ts';
 import { buildKubernetes } from '../../../tools/kubernetes/build.ts';
 import { findOrInstallProgram, type Program } from '../../../tools/program.ts';
 
