@@ -1,4 +1,5 @@
 /** Counts the requests to the provider by each pairing. */
+import { isoTimeOrNull } from '../times.ts';
 import { z } from 'zod';
 import { command, type Turn } from '../../runtime/command.ts';
 import { sliceMap } from '../../runtime/slice.ts';
@@ -67,8 +68,8 @@ export const usage = command({
         subscriptionId,
         ...counted,
         totalTokens: sum(counted.promptTokens, counted.completionTokens),
-        since: sinceMs === null ? null : new Date(sinceMs).toISOString(),
-        updatedAt: updatedAtMs === null ? null : new Date(updatedAtMs).toISOString(),
+        since: isoTimeOrNull(sinceMs),
+        updatedAt: isoTimeOrNull(updatedAtMs),
       },
     };
   },

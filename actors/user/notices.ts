@@ -8,7 +8,7 @@ import type { EventOrigin } from './audit/trail.ts';
 import { sendMail, textOf } from './mails.ts';
 import { deviceInfo } from './sessions/device-info.ts';
 import { settingValue } from './settings/stored.ts';
-import { isoTime } from './times.ts';
+import { isoTime } from '../times.ts';
 
 const ifItWasYou = 'If it was you, there is nothing to do.';
 const ifNot =

@@ -17,7 +17,7 @@ import { userPart } from '../hooks.ts';
 import { UserAdministration } from '../operator-contract.ts';
 import { adminRequired, banReasonCharactersMax, mayAdminister } from '../profile.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
-import { isoTime } from '../times.ts';
+import { isoTimeOrNull } from '../../times.ts';
 import { Administration, banFields, flagFields, registrationFields } from './contract.ts';
 
 const userNotFound = refuse.notFound('There is no such user.', 'user-not-found');
@@ -180,7 +180,7 @@ interface Status {
 
 const toResponse = ({ banned, bannedAtMs, banReason }: Status) => ({
   banned,
-  bannedAt: bannedAtMs === null ? null : isoTime(bannedAtMs),
+  bannedAt: isoTimeOrNull(bannedAtMs),
   banReason,
 });
 

@@ -16,7 +16,7 @@ import { userPart } from '../hooks.ts';
 import { callerOf } from '../profile.ts';
 import { settingValue } from '../settings/stored.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
-import { isoTime } from '../times.ts';
+import { isoTime } from '../../times.ts';
 import { AssistantBudget } from './contract.ts';
 
 const dayMs = 86_400_000;

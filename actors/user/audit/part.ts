@@ -4,7 +4,7 @@ import { AccountSettings } from '../../settings.ts';
 import { userPart } from '../hooks.ts';
 import { isActive } from '../profile.ts';
 import { signedInRead } from '../signed-in.ts';
-import { isoTime } from '../times.ts';
+import { isoTime } from '../../times.ts';
 import { AuditTrail } from './contract.ts';
 import {
   audit,

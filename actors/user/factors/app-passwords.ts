@@ -9,7 +9,7 @@ import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
 import { refuse } from '../../reply.ts';
 import { audit, type EventOrigin } from '../audit/trail.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
-import { isoTime } from '../times.ts';
+import { isoTime, isoTimeOrNull, newestFirst } from '../../times.ts';
 import { Factors } from './contract.ts';
 
 const appPasswordSchema = z.object({
@@ -72,14 +72,11 @@ const makeAppPassword = signedInTurn({
 const listAppPasswords = signedInRead({
   ...Factors.commands.listAppPasswords,
   answer: (view) => {
-    const newestFirst = [...view.entries(appPasswordMap).values()].toSorted(
-      (a, b) => b.createdAtMs - a.createdAtMs,
-    );
-    const appPasswords = newestFirst.map(({ uuid, label, createdAtMs, lastUsedAtMs }) => ({
+    const appPasswords = newestFirst(view.entries(appPasswordMap).values()).map(({ uuid, label, createdAtMs, lastUsedAtMs }) => ({
       uuid,
       label,
       createdAt: isoTime(createdAtMs),
-      lastUsedAt: lastUsedAtMs === null ? null : isoTime(lastUsedAtMs),
+      lastUsedAt: isoTimeOrNull(lastUsedAtMs),
     }));
     return { appPasswords };
   },

@@ -3,6 +3,7 @@
  * place of a second factor, for a month. A change of credentials ends all of them.
  */
 import { z } from 'zod';
+import { newestFirst } from '../../times.ts';
 import type { Turn } from '../../../runtime/command.ts';
 import { type State, sliceMap } from '../../../runtime/slice.ts';
 import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
@@ -81,9 +82,9 @@ const trustDevice = signedInTurn({
 const listTrustedDevices = signedInRead({
   ...Factors.commands.listTrustedDevices,
   answer: (view) => {
-    const trusted = [...view.entries(trustedDeviceMap).values()]
-      .filter(({ expiresAtMs }) => view.nowMs < expiresAtMs)
-      .toSorted((a, b) => b.createdAtMs - a.createdAtMs);
+    const trusted = newestFirst(view.entries(trustedDeviceMap).values()).filter(
+      ({ expiresAtMs }) => view.nowMs < expiresAtMs,
+    );
     const trustedDevices = trusted.map(({ uuid, label, createdAtMs, lastUsedAtMs, expiresAtMs }) => ({
       uuid,
       label,

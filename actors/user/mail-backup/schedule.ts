@@ -20,7 +20,7 @@ import { AccountSettings } from '../../settings.ts';
 import { listenerFor, sendMail, textOf } from '../mails.ts';
 import { isInUse, profileSlice } from '../profile.ts';
 import { putSetting, settingValue } from '../settings/stored.ts';
-import { isoTime } from '../times.ts';
+import { isoTime } from '../../times.ts';
 import { MailBackups } from './mailer-contract.ts';
 
 const { mailBackup } = MailBackups.timers;

@@ -2,7 +2,7 @@
 
 import { isStorableText } from '../../../runtime/table.ts';
 import { type Refused, refuse } from '../../reply.ts';
-import { isoTime, sentTimeMs } from '../times.ts';
+import { isoTime, sentTimeMs } from '../../times.ts';
 import type { DeliveryConfig } from './delivery-config.ts';
 import { type Channel, destinationOf, isChannel } from './published-reminder.ts';
 

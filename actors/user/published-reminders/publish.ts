@@ -10,7 +10,7 @@ import { audit } from '../audit/trail.ts';
 import { reminderDelivery } from '../feature-flags.ts';
 import { putSetting } from '../settings/stored.ts';
 import { type SignedInWorkflow, signedInRead, signedInWorkflow } from '../signed-in.ts';
-import { isoTime } from '../times.ts';
+import { isoTime } from '../../times.ts';
 import { type PublishedReminderResponse, PublishedReminders } from './contract.ts';
 import {
   type DeliveryConfig,

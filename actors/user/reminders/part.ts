@@ -12,7 +12,7 @@ import { AccountSettings } from '../../settings.ts';
 import { userPart } from '../hooks.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
-import { sentTimeMs } from '../times.ts';
+import { sentTimeMs } from '../../times.ts';
 import { type ReminderResponse, Reminders } from './contract.ts';
 import { messageOf, type Reminder, reminderMap, remindersMax, sealMessage } from './reminder.ts';
 import {

@@ -7,7 +7,7 @@ import { textOf } from '../mails.ts';
 import { isInUse, profileSlice } from '../profile.ts';
 import { scheduleOf } from '../schedule.ts';
 import { settingValue } from '../settings/stored.ts';
-import { isoTime } from '../times.ts';
+import { isoTime } from '../../times.ts';
 import { Reminders } from './contract.ts';
 import { afterDue, ended, heldBack, isGone, messageOf, type Reminder, reminderMap } from './reminder.ts';
 

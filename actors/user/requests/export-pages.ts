@@ -3,6 +3,7 @@
  * vault, in the order of the vaults' uuids. The row of the member decides, at the moment of the page, what a vault shows
  * (docs/protocol/account.md, "Requests").
  */
+import { isoTime } from '../../times.ts';
 import {
   type CrossOwnerPlan,
   crossOwner,
@@ -62,7 +63,7 @@ const sources: Readonly<Record<ExportCursor['part'], Source<AnyTable>>> = {
       remote_identifier: row.remote_identifier,
       shared_vault_uuid: vault,
       encrypted_bytes: row.bytes,
-      uploaded_at: new Date(row.closed_at).toISOString(),
+      uploaded_at: isoTime(row.closed_at),
     }),
   }),
 };

@@ -3,7 +3,7 @@
 import { isStorableText } from '../../../runtime/table.ts';
 import { hasControl, mailAddress } from '../../mailer/address.ts';
 import { isThisMachine } from '../../outbound/public-address.ts';
-import { sentTimeMs } from '../times.ts';
+import { sentTimeMs } from '../../times.ts';
 
 const dayMs = 86_400_000;
 const daysMax = 3_650;

@@ -11,7 +11,7 @@ import { audit } from '../audit/trail.ts';
 import { sendMail, textOf } from '../mails.ts';
 import { isInUse, profileSlice } from '../profile.ts';
 import { scheduleOf } from '../schedule.ts';
-import { isoTime } from '../times.ts';
+import { isoTime } from '../../times.ts';
 import { Switches } from './contract.ts';
 import { contentsOf, nextWatchMs, type Switch, switchMap, watched } from './switch.ts';
 
