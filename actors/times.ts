@@ -2,7 +2,8 @@
 
 export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
-export const isoTimeOrNull = (ms: number | null | undefined): string | null => (ms == null ? null : isoTime(ms));
+export const isoTimeOrNull = (ms: number | null | undefined): string | null =>
+  ms == null ? null : isoTime(ms);
 
 interface Created {
   readonly createdAtMs: number;

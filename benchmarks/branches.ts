@@ -7,11 +7,17 @@
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import type { Connection } from '../process/postgres/embedded.ts';
-import { cockroachSql, openPostgresStore, type PostgresStore, type StoreSql, storeSql } from '../runtime/store/postgres/store.ts';
+import {
+  cockroachSql,
+  openPostgresStore,
+  type PostgresStore,
+  type StoreSql,
+  storeSql,
+} from '../runtime/store/postgres/store.ts';
 import type { CrossOwnerRead } from '../runtime/store/store.ts';
 import { memberTable, parcelTable, uuid } from '../test/store/tables.ts';
-import { printComparison, median } from './support/figures.ts';
 import { withDatabase } from './support/database.ts';
+import { median, printComparison } from './support/figures.ts';
 
 const { values } = parseArgs({ options: { runs: { type: 'string', default: '9' } } });
 const runs = Number(values.runs);

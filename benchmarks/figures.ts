@@ -23,7 +23,7 @@ import { signIns } from './scenarios/sign-ins.ts';
 import { sockets } from './scenarios/sockets.ts';
 import { vaultSaves } from './scenarios/vault-saves.ts';
 import { vaultSyncs } from './scenarios/vault-syncs.ts';
-import { printFigures, medians } from './support/figures.ts';
+import { medians, printFigures } from './support/figures.ts';
 import { startBuiltServer } from './support/server.ts';
 
 const scenarios = {

@@ -14,7 +14,7 @@ import { kind } from '../runtime/kind.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { slice } from '../runtime/slice.ts';
 import { withDatabase } from './support/database.ts';
-import { printFigures, median } from './support/figures.ts';
+import { median, printFigures } from './support/figures.ts';
 import { startHost } from './support/host.ts';
 
 const { values } = parseArgs({

@@ -16,7 +16,7 @@ import type { Readiness } from '../runtime/readiness.ts';
 import type { Tracer } from '../runtime/tracing.ts';
 import { type AccessKeyOptions, createAccessKeyGate } from './admission/access-key.ts';
 import { createAdmission } from './admission/admission.ts';
-import { type VerifyBearer, createSessionCheck } from './admission/bearer.ts';
+import { createSessionCheck, type VerifyBearer } from './admission/bearer.ts';
 import { type ClientAddress, createClientAddress } from './admission/client-address.ts';
 import { createCors } from './admission/cors.ts';
 import { createRateLimiter, type RateBucket } from './admission/rate-limit.ts';
@@ -36,7 +36,15 @@ import { ReplyMemory } from './http/reply-memory.ts';
 import type { AnyRoute, Area } from './http/route.ts';
 import { createRouter } from './http/router.ts';
 import { UploadScheduler, type UploadWatermarks } from './http/upload-scheduler.ts';
-import { App, type HttpRequest, type HttpResponse, LIBUS_LISTEN_EXCLUSIVE_PORT, type us_listen_socket, us_listen_socket_close, us_socket_local_port } from './http/uws.ts';
+import {
+  App,
+  type HttpRequest,
+  type HttpResponse,
+  LIBUS_LISTEN_EXCLUSIVE_PORT,
+  type us_listen_socket,
+  us_listen_socket_close,
+  us_socket_local_port,
+} from './http/uws.ts';
 import type { GatewaySettings } from './settings.ts';
 import { DialPace } from './sockets/dial-pace.ts';
 import { openSockets } from './sockets/sockets.ts';

@@ -1,8 +1,8 @@
 /** Typed handles on actors: `actors.get(User, id).ask.listSessions({ … })`, wherever the actor is. */
 import type { z } from 'zod';
 import type { CommandShape, CommandShapes } from './contract.ts';
-import type { Span } from './tracing.ts';
 import { NotFoundError } from './errors.ts';
+import type { Span } from './tracing.ts';
 
 export interface AskOptions {
   /** Milliseconds from now after which the caller no longer waits. */

@@ -1,10 +1,10 @@
 /** Everything that tests need and npm does not have. */
 import { buildDialectChecker } from './cockroach-dialect/run.ts';
 import { findOrMakeDebian } from './debian.ts';
+import { buildGoProgram, pathOf } from './go-program.ts';
 import { findOrMakeKubernetesValidate } from './kubernetes-schemas.ts';
 import { findOrMakeMoto } from './moto.ts';
 import { type Environment, findOrInstallProgram, type Program } from './program.ts';
-import { buildGoProgram, pathOf } from './go-program.ts';
 import { findOrMakePython } from './python.ts';
 
 // --- Debian's packages -------------------------------------------------------------------------------------

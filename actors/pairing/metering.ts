@@ -1,9 +1,10 @@
 /** Counts the requests to the provider by each pairing. */
-import { isoTimeOrNull } from '../times.ts';
+
 import { z } from 'zod';
 import { command, type Turn } from '../../runtime/command.ts';
 import { sliceMap } from '../../runtime/slice.ts';
 import { isRefused } from '../reply.ts';
+import { isoTimeOrNull } from '../times.ts';
 import { subscriptionIdOf } from './attempts.ts';
 import { PairingAdministration } from './operator-contract.ts';
 import { readableRecords, subscriptionsMax } from './records.ts';

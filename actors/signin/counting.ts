@@ -28,7 +28,6 @@ import {
   noUnknownFailures,
   unknownFailuresSlice,
 } from './unknown-origins.ts';
-import { expireLater } from './expiry.ts';
 
 /** For a caller who is not signing in and has made too many attempts. */
 export const tooMany = refuse.tooMany('Too many attempts. Please try again later.', 3_600_000);
@@ -153,22 +152,4 @@ function evictIfFull(turn: Turn): void {
     .filter(([key]) => !isOwn(turn, key))
     .toSorted(([, a], [, b]) => endOf(a) - endOf(b));
   if (first !== undefined) turn.removeEntry(attemptsMap, first[0]);
-}
-
-/**
- * Counts the attempt as failed until it proves right. Returns the refusal, if it may not be made. It is for attempts that name
- * something other than an address: a user's uuid, a calendar token. The answer does not show whether that exists.
- *
- * These actors know no networks, so every client is unknown to them. They count each network alone: with a common count, one client
- * could keep the owner out for ever. A uuid or token opens nothing by itself, so an attacker gains nothing by many networks.
- */
-export function countedAttempt(
-  turn: Turn,
-  { ipAddress }: { readonly ipAddress: string | null },
-): typeof tooMany | undefined {
-  const origin = { ...originOf(turn, { ipAddress }), isUnknown: false };
-  if (refusedAttempt(turn, origin, true) !== undefined) return tooMany;
-  debitAttempt(turn, origin);
-  expireLater(turn);
-  return undefined;
 }

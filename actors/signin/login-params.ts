@@ -28,7 +28,15 @@ import { takeAssertionChallenge } from './assertion-challenge.ts';
 import { lockedOut } from './attempts.ts';
 import { forgottenSlice, purposeOf, storeChallenge } from './challenges.ts';
 import { Signin } from './contract.ts';
-import { asksForCaptcha, debitAttempt, type Origin, originOf, refusedAttempt, returnAttempt, type Source } from './counting.ts';
+import {
+  asksForCaptcha,
+  debitAttempt,
+  type Origin,
+  originOf,
+  refusedAttempt,
+  returnAttempt,
+  type Source,
+} from './counting.ts';
 import { takeEmailedCode } from './emailed-codes.ts';
 import { expireLater } from './expiry.ts';
 import { noteFailure, takeTurnsOfUser } from './unknown-account.ts';

@@ -11,7 +11,8 @@ import { accountTable } from '../identity/account-table.ts';
 import { refuse } from '../reply.ts';
 import { Factors } from '../user/factors/contract.ts';
 import { Signin } from './contract.ts';
-import { countedAttempt, forgetAttempts } from './counting.ts';
+import { countedAttempt } from './counted-attempt.ts';
+import { forgetAttempts } from './counting.ts';
 import { takeTurnsOfUser } from './unknown-account.ts';
 
 const unavailable = refuse.notFound('Account recovery is not available for this code.');

@@ -1,5 +1,5 @@
 /** Makes the refusal of an unknown address look and last like that of an account. */
-import type { Workflow, Turn } from '../../runtime/command.ts';
+import type { Turn, Workflow } from '../../runtime/command.ts';
 import type { AccountRow } from '../identity/account-table.ts';
 import type { Device } from '../identity/session.ts';
 import { type SignInAddress, SigninKeys } from '../identity/signin-keys.ts';

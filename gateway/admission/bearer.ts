@@ -8,11 +8,11 @@
  * MAC covers, so each token takes one entry, whatever secret or spelling surrounds it.
  */
 import type { Credentials, SessionTokens } from '../../actors/identity/session-tokens.ts';
-import { accessCookiePrefix, parseCookies, secretsOf } from '../http/cookies.ts';
 import { isRefused } from '../../actors/reply.ts';
 import { Sessions } from '../../actors/user/sessions/contract.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import type { Actors } from '../../runtime/handles.ts';
+import { accessCookiePrefix, parseCookies, secretsOf } from '../http/cookies.ts';
 import { type Refusal, refusals, statusOf } from '../http/refusal.ts';
 
 /** Both as the client sent them, empty if absent. Undefined: there is no bearer, or this server did not make it. */

@@ -7,19 +7,33 @@
  * back the other.
  */
 import { z } from 'zod';
-import { type Blob, blobName, chunkBytesMax, type Layout, type Origin, piecesOf } from '../../actors/files/layout.ts';
+import {
+  type Blob,
+  blobName,
+  chunkBytesMax,
+  type Layout,
+  type Origin,
+  piecesOf,
+} from '../../actors/files/layout.ts';
 import type { FileStore } from '../../actors/files/store.ts';
 import type { ValetClaims, ValetTokens } from '../../actors/identity/valet-tokens.ts';
 import { type Answer, isRefused } from '../../actors/reply.ts';
-import { unlessAbsent, type Actors, type Ask } from '../../runtime/handles.ts';
 import { Files } from '../../actors/user/files/contract.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { type Actors, type Ask, unlessAbsent } from '../../runtime/handles.ts';
 import type { Random } from '../../runtime/random.ts';
 import { Downloads } from '../admission/downloads.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
 import { type ByteRange, parseRange, rangedReply } from '../http/ranges.ts';
 import type { RouteRefusal } from '../http/refusal.ts';
-import { type AnyRoute, type BodyKind, type Method, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import {
+  type AnyRoute,
+  type BodyKind,
+  type Method,
+  type RequestContext,
+  type RouteReply,
+  route,
+} from '../http/route.ts';
 import { answeredOr, endpoint, errorBodySchema, refusedAnswer, signedInAnswer } from './endpoint.ts';
 
 export interface FileRouteOptions {

@@ -2,19 +2,20 @@
  * `scriptorium doctor`: checks what a server depends on, with the server's own settings, and says how to fix what is wrong. It
  * changes nothing, and the server may be running.
  */
-import { systemClock } from '../../runtime/clock.ts';
-import { systemRandom, type Random } from '../../runtime/random.ts';
-import { ConfigError, type Configuration, configuration } from '../config/config.ts';
-import { connectionsOf } from '../database-settings.ts';
-import { checkDatabase } from './database.ts';
-import { type Finding, ok, problem, warning } from './finding.ts';
-import { checkPublicUrl } from './public-url.ts';
-import { jetstreamManager } from '@nats-io/jetstream';
-import { dial, type NatsAccess, serverOf } from '../../runtime/transport/nats/dial.ts';
+
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { systemClock } from '../../runtime/clock.ts';
+import { type Random, systemRandom } from '../../runtime/random.ts';
+import { dial, type NatsAccess, serverOf } from '../../runtime/transport/nats/dial.ts';
+import { ConfigError, type Configuration, configuration } from '../config/config.ts';
+import { connectionsOf } from '../database-settings.ts';
 import { connectionsWithin } from '../descriptors.ts';
+import { checkDatabase } from './database.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
+import { checkPublicUrl } from './public-url.ts';
 
 /** The findings in the order in which to fix them. If the configuration is invalid, that is the only finding. */
 export async function examine(read: () => Configuration = configuration): Promise<readonly Finding[]> {

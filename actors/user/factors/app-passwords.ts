@@ -7,9 +7,9 @@ import type { Turn } from '../../../runtime/command.ts';
 import { type State, sliceMap } from '../../../runtime/slice.ts';
 import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
 import { refuse } from '../../reply.ts';
+import { isoTime, isoTimeOrNull, newestFirst } from '../../times.ts';
 import { audit, type EventOrigin } from '../audit/trail.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
-import { isoTime, isoTimeOrNull, newestFirst } from '../../times.ts';
 import { Factors } from './contract.ts';
 
 const appPasswordSchema = z.object({
@@ -72,12 +72,14 @@ const makeAppPassword = signedInTurn({
 const listAppPasswords = signedInRead({
   ...Factors.commands.listAppPasswords,
   answer: (view) => {
-    const appPasswords = newestFirst(view.entries(appPasswordMap).values()).map(({ uuid, label, createdAtMs, lastUsedAtMs }) => ({
-      uuid,
-      label,
-      createdAt: isoTime(createdAtMs),
-      lastUsedAt: isoTimeOrNull(lastUsedAtMs),
-    }));
+    const appPasswords = newestFirst(view.entries(appPasswordMap).values()).map(
+      ({ uuid, label, createdAtMs, lastUsedAtMs }) => ({
+        uuid,
+        label,
+        createdAt: isoTime(createdAtMs),
+        lastUsedAt: isoTimeOrNull(lastUsedAtMs),
+      }),
+    );
     return { appPasswords };
   },
 });

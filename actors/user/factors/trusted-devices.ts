@@ -3,12 +3,12 @@
  * place of a second factor, for a month. A change of credentials ends all of them.
  */
 import { z } from 'zod';
-import { newestFirst } from '../../times.ts';
 import type { Turn } from '../../../runtime/command.ts';
 import { type State, sliceMap } from '../../../runtime/slice.ts';
 import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
 import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
+import { newestFirst } from '../../times.ts';
 import { audit, type EventOrigin } from '../audit/trail.ts';
 import { deviceInfo } from '../sessions/device-info.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';

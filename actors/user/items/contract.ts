@@ -15,8 +15,6 @@ import { returnToOwnerFields, returnToOwnerReply } from '../../collection/transf
 import { signedIn } from '../../signed-in.ts';
 import { Revisions } from '../revisions/contract.ts';
 
-export { modernReplySchema } from '../../collection/sync-contract.ts';
-
 export const Items = contract({
   name: 'user',
   commands: {

@@ -17,16 +17,16 @@
  */
 import { z } from 'zod';
 import { sharedRead, type Turn, tell, type View } from '../../../runtime/command.ts';
+import { unlessAbsent } from '../../../runtime/handles.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { ShareIds } from '../../identity/share-ids.ts';
 import { isRefused, type Refused, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
 import { Share, shareNotFound, termsFields } from '../../share/contract.ts';
-import { unlessAbsent } from '../../../runtime/handles.ts';
+import { isoTime, isoTimeOrNull, newestFirst } from '../../times.ts';
 import { purging, userPart } from '../hooks.ts';
 import { isActive, isBanned } from '../profile.ts';
 import { type SignedInWorkflow, signedInRead, signedInWorkflow } from '../signed-in.ts';
-import { isoTime, isoTimeOrNull, newestFirst } from '../../times.ts';
 import { PublicShares } from './contract.ts';
 import { type Draft, draftOf } from './draft.ts';
 

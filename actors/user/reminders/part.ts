@@ -9,10 +9,10 @@ import { mailAddress } from '../../mailer/address.ts';
 import { noMailConfigured } from '../../mailer/outgoing.ts';
 import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
+import { sentTimeMs } from '../../times.ts';
 import { userPart } from '../hooks.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
-import { sentTimeMs } from '../../times.ts';
 import { type ReminderResponse, Reminders } from './contract.ts';
 import { messageOf, type Reminder, reminderMap, remindersMax, sealMessage } from './reminder.ts';
 import {

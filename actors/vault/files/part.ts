@@ -1,21 +1,22 @@
 /** The files of a vault (docs/protocol/files.md, "Files of shared vaults"). */
-import { removalJob, garbageMax, garbageOf, removeFile } from '../../files/garbage.ts';
-import { redeemedMap, forgetRedeemed } from '../../files/redeemed.ts';
+
+import { range, type Turn, timer, type View } from '../../../runtime/command.ts';
+import { garbageMax, garbageOf, removalJob, removeFile } from '../../files/garbage.ts';
+import { forgetRedeemed, redeemedMap } from '../../files/redeemed.ts';
 import { FileSettings } from '../../files/settings.ts';
-import { filesSlice, change } from '../../files/state.ts';
+import { change, filesSlice } from '../../files/state.ts';
 import { FileStore } from '../../files/store.ts';
 import { file, fileGarbage } from '../../files/tables.ts';
-import { incomingFileMap, outgoingFileMap, isMoving } from '../../files/transfer.ts';
-import { cleanupTimer, uploadMap, endUploads } from '../../files/uploads.ts';
+import { incomingFileMap, isMoving, outgoingFileMap } from '../../files/transfer.ts';
+import { cleanupTimer, endUploads, uploadMap } from '../../files/uploads.ts';
+import { Files } from '../../user/files/contract.ts';
 import { vaultPart } from '../hooks.ts';
+import { nextChangeStamp } from '../state.ts';
+import type { VaultRow } from '../tables.ts';
 import { fileCommands } from './by-token.ts';
 import { VaultFiles } from './contract.ts';
 import { fileMoveTells, finalizeOverdueFileTimer } from './move.ts';
 import { cleanup, grantMap, vaultFiles } from './own-files.ts';
-import { range, type Turn, timer, type View } from '../../../runtime/command.ts';
-import { Files } from '../../user/files/contract.ts';
-import { nextChangeStamp } from '../state.ts';
-import type { VaultRow } from '../tables.ts';
 
 const { eraseFiles } = VaultFiles.timers;
 
@@ -57,8 +58,7 @@ const eraseFilesTimer = timer({
 });
 
 /** In the database and in the store. */
-const areFilesGone = (view: View): boolean =>
-  view.get(filesSlice).sequence === 0 && garbageOf(view) === 0;
+const areFilesGone = (view: View): boolean => view.get(filesSlice).sequence === 0 && garbageOf(view) === 0;
 
 export const filesOfVault = vaultPart(VaultFiles, {
   name: 'files',

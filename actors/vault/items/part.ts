@@ -1,7 +1,9 @@
 /** The items of a vault, their moves and their history. */
-import { tell, timer, keys, sharedRead } from '../../../runtime/command.ts';
+import { keys, sharedRead, tell, timer } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { item } from '../../collection/item.ts';
+import { fullItem } from '../../collection/item-fields.ts';
+import { itemHere, oneItemPlan } from '../../collection/one-item.ts';
 import { leftPlan, removeLeft } from '../../collection/revisions/deleted-elsewhere.ts';
 import { revision } from '../../collection/revisions/table.ts';
 import { revisionTimers } from '../../collection/revisions/timers.ts';
@@ -9,17 +11,15 @@ import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { outgoingTransferMap } from '../../collection/transfer/transfer.ts';
 import { vaultPart } from '../hooks.ts';
+import { memberKey } from '../member-list.ts';
+import { statusSlice } from '../state.ts';
+import { memberTable } from '../tables.ts';
 import { VaultItems } from './contract.ts';
 import { handItemsOnSoon, handItemsOnTimer } from './hand-on.ts';
 import { leave, leavePlan } from './notify.ts';
 import { returnToOwnersJob } from './return-to-owners.ts';
 import { deleteRevision, getRevision, listRevisions } from './revisions.ts';
 import { applyItemTransfer, finalizeItemTransfer, saveItems } from './save-items.ts';
-import { fullItem } from '../../collection/item-fields.ts';
-import { itemHere, oneItemPlan } from '../../collection/one-item.ts';
-import { memberKey } from '../member-list.ts';
-import { statusSlice } from '../state.ts';
-import { memberTable } from '../tables.ts';
 
 const { finalizeOverdueTransfer } = VaultItems.timers;
 

@@ -1,18 +1,19 @@
 /** The vault as a whole, with its members and invites: how it begins, changes hands and ends (docs/protocol/shared-vaults.md). */
+
+import { command, type Turn } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
-import { Vault, noSuchVault } from '../contract.ts';
+import { noSuchVault, Vault } from '../contract.ts';
 import { type RaisedHooks, vaultPart } from '../hooks.ts';
+import { admit, memberListFor, memberListPlan, notify } from '../member-list.ts';
+import { memberResponse, vaultResponse } from '../responses.ts';
 import { VaultSettings } from '../settings.ts';
-import { statusSlice, nextChangeStamp } from '../state.ts';
+import { nextChangeStamp, statusSlice } from '../state.ts';
 import { successorMap } from '../successors.ts';
-import { inviteTable, memberTable, vaultTable, type MemberRow, type VaultRow } from '../tables.ts';
+import { inviteTable, type MemberRow, memberTable, type VaultRow, vaultTable } from '../tables.ts';
 import { end, userGone } from './end.ts';
 import { inviteCommands } from './invites.ts';
 import { memberCommands } from './members.ts';
 import { tearDownTimer } from './tear-down.ts';
-import { command, type Turn } from '../../../runtime/command.ts';
-import { admit, memberListFor, memberListPlan, notify } from '../member-list.ts';
-import { memberResponse, vaultResponse } from '../responses.ts';
 
 /** Makes a vault. The user who makes it owns it and is its first member. */
 const create = command({

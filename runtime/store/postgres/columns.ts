@@ -108,7 +108,7 @@ export interface LargeColumn {
 }
 
 /** `column` is the table's large column. */
-export function largeColumn(table: AnyTable, column: string): LargeColumn {
+function largeColumn(table: AnyTable, column: string): LargeColumn {
   const columns = columnsOf(table);
   const key: readonly string[] = table.key;
   const keyColumns = Object.fromEntries(key.map((name) => [name, columns[name] ?? 'text']));
