@@ -164,7 +164,8 @@ function makeServers(folder: string): void {
   const description = join(folder, 'package.json');
   writeFileSync(description, JSON.stringify({ name: 'scriptorium', version: second, type: 'module' }));
   const folderInImage = '/opt/scriptorium';
-  const addition = `domainMigrations.push(${JSON.stringify(nextMigration)});`;
+  // On a line of its own: the file ends within a comment.
+  const addition = `\ndomainMigrations.push(${JSON.stringify(nextMigration)});`;
   make({
     name: `${images.server}:${second}`,
     from: name,
