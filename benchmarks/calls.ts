@@ -52,7 +52,7 @@ const open = (url: string): Promise<NatsTransport> =>
 
 const echo: TransportHandler = {
   ask: async (call) => call.request,
-  askFromElsewhere: async (call) => call.request,
+  askFromRemote: async (call) => call.request,
   epochOf: () => 1,
   wake() {},
   hinted() {},

@@ -47,7 +47,7 @@ import {
   us_socket_local_port,
 } from './http/uws.ts';
 import type { GatewaySettings } from './settings.ts';
-import { DialPace } from './sockets/dial-pace.ts';
+import { HandshakeLimiter } from './sockets/handshake-limiter.ts';
 import { openSockets } from './sockets/sockets.ts';
 import { openLane } from './sockets/sync-lane/lane.ts';
 import type { SyncTickets } from './sockets/sync-lane/tickets.ts';
@@ -200,11 +200,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     app.close();
   }
 
-  const pace = new DialPace();
+  const handshakes = new HandshakeLimiter();
   const sockets = openSockets(app, {
     ...options,
     ...heads,
-    pace,
+    handshakes,
     tokens: options.socketTokens,
     limits: config.sockets,
     log,
@@ -217,7 +217,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const lane = openLane(app, {
     ...options,
     ...heads,
-    pace,
+    handshakes,
     settings: config.syncLane,
     socketsMax: config.sockets.socketsMax,
     tickets: options.syncTickets,

@@ -150,7 +150,7 @@ function byteRoutes(
   { valetTokens, files: { store, clock, random } }: FileRouteOptions,
   downloads: Downloads,
 ): AnyRoute[] {
-  interface Declared<B extends BodyKind> {
+  interface FileRoute<B extends BodyKind> {
     readonly method: Method;
     readonly path: string;
     readonly summary: string;
@@ -168,7 +168,7 @@ function byteRoutes(
     return claims !== undefined && claims.endsMs > clock.nowMs() ? claims : undefined;
   };
 
-  const byToken = <const B extends BodyKind = 'json'>(declared: Declared<B>): AnyRoute => {
+  const byToken = <const B extends BodyKind = 'json'>(declared: FileRoute<B>): AnyRoute => {
     const { path, ok, headers = [], handle, ...rest } = declared;
     return route<'public', object, B>({
       ...rest,

@@ -60,7 +60,7 @@ export const lockOfCockroach = [
 ];
 
 /**
- * Of two backups of one database, one runs. The lock goes with the connection. On CockroachDB, which has no such locks, a row
+ * Only one backup of a database runs at a time. The lock goes with the connection. On CockroachDB, which has no such locks, a row
  * is locked instead.
  */
 export async function takeBackupLock(client: pg.Client): Promise<void> {

@@ -50,12 +50,12 @@ import type { ActorEnvironment } from './environment.ts';
 import { Gate, possibleCauses } from './gate.ts';
 import type { Layers } from './layers.ts';
 import { Mailbox } from './mailbox.ts';
-import type { Message, Outcome, Queued } from './message.ts';
+import type { Message, MessageOutcome, QueuedMessage } from './message.ts';
 import { readFailure } from './reads.ts';
 import { RecordedCalls } from './recorded-calls.ts';
 import {
   isEmpty,
-  type Recorded,
+  type RecordedTurn,
   RunningTurn,
   speculativeView,
   type TurnScope,
@@ -287,14 +287,14 @@ export class Actor implements Committing {
     return this.#gate.admits(next, this.#env.limits.pendingBytesMax) && this.#mailbox.isNextReady;
   }
 
-  #take(entry: Queued): void {
+  #take(entry: QueuedMessage): void {
     const turn = new RunningTurn(this.#scope(entry.conflicting));
     const outcome = this.#run(entry, turn);
     if (isPlanOutdated(entry, outcome)) this.#mailbox.requeue(entry);
     else this.#took(entry, turn, outcome);
   }
 
-  #took(entry: Queued, turn: RunningTurn, outcome: Outcome): void {
+  #took(entry: QueuedMessage, turn: RunningTurn, outcome: MessageOutcome): void {
     entry.signals = turn.recorded.signals;
     this.turns += 1;
     this.#env.metrics.turn(entry.message.what, 'error' in outcome ? 'error' : 'ok');
@@ -303,12 +303,12 @@ export class Actor implements Committing {
     else this.#addPending(entry, outcome, turn.recorded);
   }
 
-  #takeAfterCommit(entry: Queued): void {
+  #takeAfterCommit(entry: QueuedMessage): void {
     this.#gate.seal();
     this.#mailbox.requeue(entry);
   }
 
-  #run({ message, reads }: Queued, turn: RunningTurn): Outcome {
+  #run({ message, reads }: QueuedMessage, turn: RunningTurn): MessageOutcome {
     const { clock, lease } = this.#env;
     if (clock.monotonicMs() > message.deadlineMs) {
       return { error: new RetryableError('the deadline passed before the turn', { outcome: 'none' }) };
@@ -328,11 +328,11 @@ export class Actor implements Committing {
   }
 
   /** An outcome without writes leaves at once, or with the last commit whose state it may have seen. */
-  #hold(entry: Queued, outcome: Outcome): void {
+  #hold(entry: QueuedMessage, outcome: MessageOutcome): void {
     if (!this.#gate.hold({ queued: entry, outcome })) this.#answer(entry, outcome);
   }
 
-  #addPending(entry: Queued, outcome: Outcome, recorded: Recorded): void {
+  #addPending(entry: QueuedMessage, outcome: MessageOutcome, recorded: RecordedTurn): void {
     const commit = this.#gate.addPending({ queued: entry, outcome }, recorded);
     this.#held.overlay(recorded, commit);
     if (this.#gate.flight === undefined) this.#env.committer.ready(this);
@@ -360,7 +360,7 @@ export class Actor implements Committing {
     };
   }
 
-  #answer(entry: Queued, outcome: Outcome): void {
+  #answer(entry: QueuedMessage, outcome: MessageOutcome): void {
     const { commitSpan } = entry;
     // Do this even if the caller no longer waits: the turn's effects are durable all the same.
     if ('value' in outcome) {
@@ -535,7 +535,7 @@ export class Actor implements Committing {
     this.#revert([]);
   }
 
-  #revert(again: readonly Queued[]): void {
+  #revert(again: readonly QueuedMessage[]): void {
     this.#gate.clear(this.#held.durableCommit);
     this.#held.revert();
     if (this.#phase === 'gone') return;
@@ -547,7 +547,7 @@ export class Actor implements Committing {
 
   /** Fails messages whose deadline has passed. Called by the host at intervals. */
   expire(nowMs: number): void {
-    const late = (entry: Queued) => entry.message.deadlineMs < nowMs;
+    const late = (entry: QueuedMessage) => entry.message.deadlineMs < nowMs;
     // Made only where one is late: an error costs its stack, and every actor in use comes here.
     const none = () => new RetryableError('the deadline passed before the turn', { outcome: 'none' });
     for (const entry of this.#mailbox.takeWhere(late)) this.#answer(entry, { error: none() });
@@ -564,11 +564,11 @@ function outcomeUnknown(): RetryableError {
 }
 
 /** A turn that runs again has a commit of its own each time. */
-function beginCommitSpan(entry: Queued): void {
+function beginCommitSpan(entry: QueuedMessage): void {
   entry.commitSpan?.end();
   entry.commitSpan = entry.message.span?.child('commit');
 }
 
 /** The turns before this one changed the state that its plan was made from. */
-const isPlanOutdated = ({ reads }: Queued, outcome: Outcome): boolean =>
+const isPlanOutdated = ({ reads }: QueuedMessage, outcome: MessageOutcome): boolean =>
   reads?.isEarly === true && 'error' in outcome && outcome.error instanceof UnplannedRowError;

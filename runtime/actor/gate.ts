@@ -5,20 +5,20 @@
  * their writes into the pending commit while at most one commit of the actor is in flight. An outcome, good or bad, that may
  * depend on speculative state leaves only when the commit with that state is durable.
  */
-import { type Carried, PendingCommit } from '../commit/pending-commit.ts';
-import type { Recorded } from './turn.ts';
+import { PendingCommit, type WaitingOutcome } from '../commit/pending-commit.ts';
+import type { RecordedTurn } from './turn.ts';
 
 /** A commit that the committer has, and whose answer is not known. */
-export interface Flight {
+export interface CommitInFlight {
   readonly pending: PendingCommit;
   readonly commitId: string;
 }
 
 export class Gate {
   #pending = new PendingCommit(1);
-  #flight: Flight | undefined;
+  #flight: CommitInFlight | undefined;
 
-  get flight(): Flight | undefined {
+  get flight(): CommitInFlight | undefined {
     return this.#flight;
   }
 
@@ -41,11 +41,11 @@ export class Gate {
   }
 
   /** Everything that waits, in the order in which the turns ran. */
-  get carried(): readonly Carried[] {
+  get carried(): readonly WaitingOutcome[] {
     return [...(this.#flight?.pending.carried ?? []), ...this.#pending.carried];
   }
 
-  get pendingOutcomes(): readonly Carried[] {
+  get pendingOutcomes(): readonly WaitingOutcome[] {
     return this.#pending.carried;
   }
 
@@ -56,7 +56,7 @@ export class Gate {
   }
 
   /** Whether the writes of a turn have to wait until the pending commit is durable (see `PendingCommit.frees`). */
-  mustWait(recorded: Recorded): boolean {
+  mustWait(recorded: RecordedTurn): boolean {
     return this.#pending.frees(recorded);
   }
 
@@ -66,14 +66,14 @@ export class Gate {
   }
 
   /** Keeps an outcome without writes until the last commit that it may depend on is durable. False if there is none. */
-  hold(outcome: Carried): boolean {
+  hold(outcome: WaitingOutcome): boolean {
     const last = this.hasPending ? this.#pending : this.#flight?.pending;
     last?.carried.push(outcome);
     return last !== undefined;
   }
 
   /** Adds the writes of a turn to the pending commit, and keeps its outcome. Returns the number of that commit. */
-  addPending(outcome: Carried, recorded: Recorded): number {
+  addPending(outcome: WaitingOutcome, recorded: RecordedTurn): number {
     this.#pending.carried.push(outcome);
     this.#pending.add(recorded);
     if (outcome.queued.unmerged) this.seal();
@@ -104,6 +104,6 @@ export class Gate {
  * The turns whose writes may have made this commit fail. A turn that is committed alone comes first, and the turns that joined
  * it wrote nothing.
  */
-export function possibleCauses({ carried }: PendingCommit): readonly Carried[] {
+export function possibleCauses({ carried }: PendingCommit): readonly WaitingOutcome[] {
   return carried[0]?.queued.unmerged ? carried.slice(0, 1) : carried;
 }

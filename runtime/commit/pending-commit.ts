@@ -3,11 +3,11 @@
  * keeps the outcomes that wait for them at the gate.
  */
 
-import { type Removed, removed } from '../actor/layers.ts';
+import { type RemovedMark, removed } from '../actor/layers.ts';
 import { heapBytes, mapEntryBytes, textBytes } from '../actor/memory.ts';
-import type { Outcome, Queued } from '../actor/message.ts';
+import type { MessageOutcome, QueuedMessage } from '../actor/message.ts';
 import { rowBytes, rowOverheadBytes } from '../actor/rows.ts';
-import type { Recorded, RecordedTell } from '../actor/turn.ts';
+import type { RecordedTell, RecordedTurn } from '../actor/turn.ts';
 import type { Address } from '../address.ts';
 import { TerminalError } from '../errors.ts';
 import { sliceBytesMax } from '../slice.ts';
@@ -17,19 +17,19 @@ import { outboxTable, sliceTable, timerTable } from '../store/tables.ts';
 import type { AnyTable } from '../table.ts';
 
 /** A message whose turn has run, and whose outcome waits for the commit. */
-export interface Carried {
-  readonly queued: Queued;
-  readonly outcome: Outcome;
+export interface WaitingOutcome {
+  readonly queued: QueuedMessage;
+  readonly outcome: MessageOutcome;
 }
 
-type SliceChange = { value: unknown; format: number } | Removed;
+type SliceChange = { value: unknown; format: number } | RemovedMark;
 
 export class PendingCommit {
   /** Counts the commits of one activation, from 1. */
   readonly number: number;
-  readonly carried: Carried[] = [];
+  readonly carried: WaitingOutcome[] = [];
   readonly slices = new Map<string, SliceChange>();
-  readonly timers = new Map<string, TimerRow | Removed>();
+  readonly timers = new Map<string, TimerRow | RemovedMark>();
   readonly tells: RecordedTell[] = [];
   readonly #rows = new Map<string, { key: string; write: Write }>();
   /** Approximate bytes in memory: the last write of each slice, timer and row. */
@@ -55,10 +55,10 @@ export class PendingCommit {
   }
 
   /**
-   * Whether a turn inserts a key that another turn has freed here. It has to wait for the next commit. Of the two writes of one
-   * key only the last would be left, and the row of an earlier `generation` would never go.
+   * Whether a turn inserts a key that another turn has freed here. It has to wait for the next commit. Only the last of the two
+   * writes of one key would be left, and the row of an earlier `generation` would never go.
    */
-  frees(recorded: Recorded): boolean {
+  frees(recorded: RecordedTurn): boolean {
     for (const [id, { write }] of recorded.rows) {
       if (!('put' in write) || !write.isNew || write.table.generation === undefined) continue;
       const before = this.#rows.get(id)?.write;
@@ -67,7 +67,7 @@ export class PendingCommit {
     return false;
   }
 
-  add(recorded: Recorded): void {
+  add(recorded: RecordedTurn): void {
     for (const [name, change] of recorded.slices) this.#set(this.slices, name, change);
     for (const [name, timer] of recorded.timers) this.#set(this.timers, name, timer);
     for (const tell of recorded.tells) this.bytes += heapBytes(tell);
@@ -114,7 +114,7 @@ function sliceWrite({ kind, id }: Address, slice: string, change: SliceChange): 
   return { table: sliceTable, put: { kind, id, slice, data }, isNew: false };
 }
 
-function timerWrite({ kind, id }: Address, name: string, timer: TimerRow | Removed): Write {
+function timerWrite({ kind, id }: Address, name: string, timer: TimerRow | RemovedMark): Write {
   if (timer === removed) return { table: timerTable, remove: { kind, id, name } };
   return { table: timerTable, put: { ...timer }, isNew: false };
 }

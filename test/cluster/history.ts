@@ -3,13 +3,13 @@
  * each time it is sent again, and when its answer arrives. So the order of two entries is that of two moments outside
  * the server.
  *
- * People who share vaults and keep files do so in acts: each is asked and answered like a call of a device.
+ * People who share vaults and keep files do so in operations: each is asked and answered like a call of a device.
  *
  * Every write carries a unique nonce, in columns that a tombstone keeps. So each state that a client receives names
  * its write.
  */
 import { appendFileSync } from 'node:fs';
-import type { Act, Permission } from './acts.ts';
+import type { Operation, Permission } from './operations.ts';
 
 export interface Write {
   readonly uuid: string;
@@ -95,7 +95,7 @@ export type Entry =
   /** The answer to a repeat of an answered named call. */
   | (Of<'replayed'> &
       Call & { readonly saved: readonly { readonly uuid: string; readonly version: number }[] })
-  | (Of<'asked'> & Call & { readonly user: string; readonly device: string; readonly act: Act })
+  | (Of<'asked'> & Call & { readonly user: string; readonly device: string; readonly operation: Operation })
   /** `vault`: the new vault. `whole`: every byte was as written. */
   | (Of<'done'> & Call & { readonly status: number; readonly vault?: string; readonly whole?: boolean })
   /** A vault whose creating call got no answer: its maker is the first user who sees it. */

@@ -86,7 +86,7 @@ export async function startProcess(
     };
     transport.serve({
       ask,
-      askFromElsewhere: ask,
+      askFromRemote: ask,
       epochOf: epoch,
       wake: (tell) => seen.woken.push(tell),
       hinted: (hint) => seen.hints.push(hint),

@@ -3,7 +3,7 @@
  * request". The gateway has verified the MAC.
  */
 import type { View } from '../../../runtime/command.ts';
-import type { State } from '../../../runtime/slice.ts';
+import type { ActorState } from '../../../runtime/slice.ts';
 import type { Credentials } from '../../identity/session-tokens.ts';
 import type { Refusal } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
@@ -53,12 +53,12 @@ export function checkSession(
 }
 
 /** The session that the credentials name, ended or not. Its secrets are not checked. */
-export function findSession(state: State, { style, identifier }: Credentials): Session | undefined {
+export function findSession(state: ActorState, { style, identifier }: Credentials): Session | undefined {
   return style === 2 ? findByPrivateIdentifier(state, identifier) : state.entry(sessionMap, identifier);
 }
 
 /** A user has few sessions. To walk them costs less than to maintain an index. */
-function findByPrivateIdentifier(state: State, privateIdentifier: string): Session | undefined {
+function findByPrivateIdentifier(state: ActorState, privateIdentifier: string): Session | undefined {
   for (const session of state.entries(sessionMap).values()) {
     if (session.privateIdentifier === privateIdentifier) return session;
   }
@@ -71,7 +71,7 @@ function accessIsFresh(session: Session, nowMs: number, settings: AccountSetting
   return nowMs < session.accessExpiresAtMs && session.accessExpiresAtMs <= latestMs;
 }
 
-function isRevoked(state: State, { style, identifier }: Credentials, nowMs: number): boolean {
+function isRevoked(state: ActorState, { style, identifier }: Credentials, nowMs: number): boolean {
   if (style !== 2) return isRemembered(state.entry(revokedSessionMap, identifier), nowMs);
   for (const revoked of state.entries(revokedSessionMap).values()) {
     if (revoked.privateIdentifier === identifier) return isRemembered(revoked, nowMs);

@@ -175,11 +175,11 @@ const storedEveryMs = 10 * minuteMs;
 
 const minutes = new WeakMap<Activation, Map<string, number>>();
 
-type Used = Pick<Session, 'uuid' | 'updatedAtMs'>;
+type SessionUse = Pick<Session, 'uuid' | 'updatedAtMs'>;
 
 export function noteUse(
   { activation, nowMs }: Pick<View, 'activation'> & { readonly nowMs: number },
-  { uuid }: Used,
+  { uuid }: SessionUse,
 ): void {
   const known = minutes.get(activation);
   const minute = Math.floor(nowMs / minuteMs);
@@ -192,10 +192,10 @@ export function noteUse(
 }
 
 /** Accurate to the minute. */
-export const lastUseMs = (activation: Activation, { uuid, updatedAtMs }: Used): number =>
+export const lastUseMs = (activation: Activation, { uuid, updatedAtMs }: SessionUse): number =>
   Math.max(updatedAtMs, (minutes.get(activation)?.get(uuid) ?? 0) * minuteMs);
 
-export function storeUse(turn: Turn, { uuid }: Used): void {
+export function storeUse(turn: Turn, { uuid }: SessionUse): void {
   const session = turn.entry(sessionMap, uuid);
   if (session === undefined || turn.nowMs < session.updatedAtMs + storedEveryMs) return;
   turn.setEntry(sessionMap, uuid, { ...session, updatedAtMs: turn.nowMs });

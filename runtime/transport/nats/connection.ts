@@ -18,7 +18,7 @@ import { type Clock, sleep } from '../../clock.ts';
 import { messageOf, OverloadedError, TerminalError, UnavailableError } from '../../errors.ts';
 import type { Logger } from '../../ports.ts';
 import type { Random } from '../../random.ts';
-import { DialError, dial, type NatsAccess, type Server, serverOf } from './dial.ts';
+import { DialError, dial, type NatsAccess, type ServerAddress, serverOf } from './dial.ts';
 import { FrameError } from './frame.ts';
 import type { RejectedFrames } from './metrics.ts';
 import type { Seal, SealedMessage } from './seal.ts';
@@ -51,15 +51,15 @@ const nobodyCode = 503;
 const redialGraceMs = 1_000;
 
 /** A frame that a process of this cluster has sent. */
-export type Received = SealedMessage;
+export type ReceivedMessage = SealedMessage;
 
 export interface Listener {
-  readonly take: (message: Received) => void;
+  readonly take: (message: ReceivedMessage) => void;
   /** The server's notice that a request with an answer to `subject` has no listener. */
   readonly nobody?: (subject: string) => void;
 }
 
-interface Subscribed {
+interface ActiveSubscription {
   readonly subject: string;
   readonly listener: Listener;
   /** The subscription of the last connection, with its number. */
@@ -69,10 +69,10 @@ interface Subscribed {
 
 export class Connection {
   readonly #options: ConnectionOptions;
-  readonly #servers: readonly Server[];
+  readonly #servers: readonly ServerAddress[];
   #client: NatsConnection | undefined;
   #isClosed = false;
-  readonly #subscribed = new Set<Subscribed>();
+  readonly #subscribed = new Set<ActiveSubscription>();
   readonly #flushing = new Set<(isDone: boolean) => void>();
   readonly #waiting = new Set<() => void>();
   #lostAtMs = 0;
@@ -132,7 +132,7 @@ export class Connection {
    * that the server had sent by then, which would otherwise vanish without an answer.
    */
   subscribe(subject: string, listener: Listener): () => void {
-    const subscribed: Subscribed = { subject, listener };
+    const subscribed: ActiveSubscription = { subject, listener };
     this.#subscribed.add(subscribed);
     if (this.#client !== undefined) this.#subscribe(this.#client, subscribed);
     return () => {
@@ -198,8 +198,11 @@ export class Connection {
     const options = { access, name, pingIntervalMs, random };
     const { client, server } = await dial(this.#servers, options);
     this.#subscribeAll(client);
-    const isThere = await Promise.race([client.flush().then(() => true), client.closed().then(() => false)]);
-    if (!isThere || this.#isClosed) {
+    const isSubscribedNow = await Promise.race([
+      client.flush().then(() => true),
+      client.closed().then(() => false),
+    ]);
+    if (!isSubscribedNow || this.#isClosed) {
       await client.close();
       throw new DialError(`The connection to ${server.address} was lost as soon as it was made.`, false);
     }
@@ -210,7 +213,7 @@ export class Connection {
     this.#wakeWaiting();
   }
 
-  async #watch(client: NatsConnection, server: Server): Promise<void> {
+  async #watch(client: NatsConnection, server: ServerAddress): Promise<void> {
     for await (const status of client.status()) {
       if (status.type === 'disconnect' || status.type === 'staleConnection') this.#lost(client, server);
       if (status.type === 'error') {
@@ -219,7 +222,7 @@ export class Connection {
     }
   }
 
-  #lost(client: NatsConnection, server: Server): void {
+  #lost(client: NatsConnection, server: ServerAddress): void {
     if (this.#client !== client) return;
     this.#client = undefined;
     this.#lostAtMs = this.#options.clock.monotonicMs();
@@ -265,7 +268,7 @@ export class Connection {
     for (const each of this.#subscribed) if (each.client !== client) this.#subscribe(client, each);
   }
 
-  #subscribe(client: NatsConnection, subscribed: Subscribed): void {
+  #subscribe(client: NatsConnection, subscribed: ActiveSubscription): void {
     subscribed.client = client;
     subscribed.subscription = client.subscribe(subscribed.subject, {
       callback: (error, message) => {

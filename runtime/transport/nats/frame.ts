@@ -21,7 +21,7 @@ export const messageBytesMax = 64 * 1_024 * 1_024;
 const address = z.object({ kind: z.string(), id: z.string() });
 const shards = z.array(z.int().nonnegative());
 
-/** Of a claim. Absent in messages of an earlier release. */
+/** The epoch of a claim. Absent in messages of an earlier release. */
 const epoch = z.int().nonnegative().optional();
 
 const hint = z.discriminatedUnion('hint', [

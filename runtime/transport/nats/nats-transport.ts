@@ -22,8 +22,8 @@ import type { Tracer } from '../../tracing.ts';
 import { OwnerEpochs } from '../owner-epochs.ts';
 import type { AskCall, GatewayListener, Hint, HostEvent, Transport, TransportHandler } from '../transport.ts';
 import { Announcements } from './announcements.ts';
-import { Answering } from './answering.ts';
-import { Calls } from './calls.ts';
+import { CallReceiver } from './answering.ts';
+import { CallSender } from './calls.ts';
 import { Connection } from './connection.ts';
 import type { NatsAccess } from './dial.ts';
 import { HeldMessages } from './held-messages.ts';
@@ -101,8 +101,8 @@ export class NatsTransport implements Transport, TransportGauges {
   readonly #muxes: Readonly<Record<ConnectionName, Mux>>;
   readonly #held: HeldMessages;
   readonly #epochs = new OwnerEpochs();
-  readonly #calls: Calls;
-  readonly #answering: Answering;
+  readonly #calls: CallSender;
+  readonly #answering: CallReceiver;
   readonly #wakeStream: WakeStream;
   readonly #announcements: Announcements;
   readonly #routed = new Map<number, () => void>();
@@ -132,13 +132,13 @@ export class NatsTransport implements Transport, TransportGauges {
       partsSubject: (holder) => this.#partsSubject(holder),
     });
     const common = { ...options, held: this.#held, pulls };
-    this.#calls = new Calls({
+    this.#calls = new CallSender({
       ...common,
       mux: this.#muxes.control,
       epochs: this.#epochs,
       shardSubject: (shard) => this.#shardSubject(shard),
     });
-    this.#answering = new Answering({
+    this.#answering = new CallReceiver({
       ...common,
       connection: control,
       handlerOf: (shard) => this.#handlerOf(shard),

@@ -11,9 +11,9 @@
  * replay to another subject or with another subject for its answer. An answer is sealed for the subject of one request of one
  * process, and is valid for no other.
  *
- * It does not prevent reading, which is for TLS and NATS permissions. Nor does it prevent holding a message back, or replaying
- * it to the same subject within `staleMs`. The transport never promised otherwise: a call may come twice, and late. A stranger
- * may also pretend that a call's subject has no listener, because NATS reports that by a message without a seal.
+ * It does not prevent reading, which is for TLS and NATS permissions. It does not prevent holding a message back, or replaying it
+ * to the same subject within `staleMs`. The transport never promised otherwise: a call may come twice, and late. A stranger may
+ * also pretend that a call's subject has no listener, because NATS reports that by a message without a seal.
  *
  * A message without a valid seal is never answered: the answer would carry our seal to a subject of the stranger's choice.
  */

@@ -221,7 +221,7 @@ test('a host that stops and serves again at once takes wake-ups once, as before'
   const answer = async () => null;
   const handler = {
     ask: answer,
-    askFromElsewhere: answer,
+    askFromRemote: answer,
     epochOf: () => 1,
     wake: () => {},
     hinted: () => {},

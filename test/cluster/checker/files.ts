@@ -3,13 +3,14 @@
  * to delete it. After the answer to that it is gone. At the end the server's count for an account is the size of its
  * files, and never more than the account's quota.
  */
-import type { ActOf } from '../acts.ts';
+
 import type { Timed } from '../history.ts';
+import type { OperationOf } from '../operations.ts';
 import { type Call, walk } from './calls.ts';
 import { effectOf, type Memberships } from './memberships.ts';
 import type { Report } from './violation.ts';
 
-type FileAct = ActOf<'upload' | 'read' | 'erase' | 'move'>;
+type FileOperation = OperationOf<'upload' | 'read' | 'erase' | 'move'>;
 
 interface File {
   readonly uuid: string;
@@ -46,35 +47,36 @@ class FileChecker {
     this.#end = entries.length;
     let limitBytes = never;
     for (const { at, entry, call } of walk(entries)) {
-      if (entry.event === 'asked') this.#requested(entry.act, entry.user, at);
+      if (entry.event === 'asked') this.#requested(entry.operation, entry.user, at);
       if (entry.event === 'counted') limitBytes = this.#counted(entry);
       if (entry.event === 'kept') this.#checkStored(entry.file, entry.homes, entry.whole);
-      if (entry.event !== 'done' || call?.act === undefined || !isFileAct(call.act)) continue;
-      this.#done(call, call.act, { at, status: entry.status, whole: entry.whole, limitBytes });
+      if (entry.event !== 'done' || call?.operation === undefined || !isFileOperation(call.operation))
+        continue;
+      this.#done(call, call.operation, { at, status: entry.status, whole: entry.whole, limitBytes });
     }
     const ends = entries.filter((entry) => entry.event === 'belongs');
     for (const { vaults } of ends) for (const { vault, owner } of vaults) this.#owners.set(vault, owner);
     for (const { user, bytes, limitBytes: limit } of ends) this.#atTheEnd(user, bytes, limit);
   }
 
-  #requested(act: FileAct | { readonly does: string }, user: string, at: number): void {
-    if (!isFileAct(act)) return;
-    if (act.does === 'upload') {
+  #requested(operation: FileOperation | { readonly does: string }, user: string, at: number): void {
+    if (!isFileOperation(operation)) return;
+    if (operation.does === 'upload') {
       const times = { closed: never, erasing: never, erased: never, moving: never };
-      const { file: uuid, home, bytes } = act;
+      const { file: uuid, home, bytes } = operation;
       this.#files.set(uuid, { uuid, bytes, user, home, ...times, homes: new Set([home]) });
     }
-    const file = this.#files.get(act.file);
+    const file = this.#files.get(operation.file);
     if (file === undefined) return;
-    if (act.does === 'erase') file.erasing = Math.min(file.erasing, at);
-    if (act.does !== 'move') return;
+    if (operation.does === 'erase') file.erasing = Math.min(file.erasing, at);
+    if (operation.does !== 'move') return;
     file.moving = Math.min(file.moving, at);
-    file.homes.add(act.to);
+    file.homes.add(operation.to);
   }
 
   #done(
     call: Call,
-    act: FileAct,
+    operation: FileOperation,
     {
       at,
       status,
@@ -82,19 +84,19 @@ class FileChecker {
       limitBytes,
     }: { at: number; status: number; whole: boolean | undefined; limitBytes: number },
   ): void {
-    const file = this.#files.get(act.file);
+    const file = this.#files.get(operation.file);
     if (file === undefined) return;
     const { by = never } = effectOf(call, at, status) ?? {};
-    if (act.does === 'erase') file.erased = Math.min(file.erased, by);
-    if (act.does === 'read') this.#read(call, act, file, { at, status, whole });
-    if (act.does !== 'upload') return;
+    if (operation.does === 'erase') file.erased = Math.min(file.erased, by);
+    if (operation.does === 'read') this.#read(call, operation, file, { at, status, whole });
+    if (operation.does !== 'upload') return;
     file.closed = by;
     if (by === at) this.#checkRoom(file, limitBytes);
   }
 
   #read(
     { id, user, firstSent, lastSent }: Call,
-    { home }: ActOf<'read'>,
+    { home }: OperationOf<'read'>,
     file: File,
     { at, status, whole }: { at: number; status: number; whole: boolean | undefined },
   ): void {
@@ -181,5 +183,6 @@ class FileChecker {
   }
 }
 
-const fileActs = new Set(['upload', 'read', 'erase', 'move']);
-const isFileAct = (act: { readonly does: string }): act is FileAct => fileActs.has(act.does);
+const fileOperations = new Set(['upload', 'read', 'erase', 'move']);
+const isFileOperation = (operation: { readonly does: string }): operation is FileOperation =>
+  fileOperations.has(operation.does);

@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import type { Request } from '../client.ts';
-import type { KnownFile } from './book.ts';
 import type { Person, RequestResult, Send } from './person.ts';
+import type { KnownFile } from './shared-facts.ts';
 
 type Operation = 'read' | 'write' | 'delete' | 'move';
 
@@ -39,14 +39,14 @@ interface Plan {
   readonly chunks: readonly (readonly [number, Uint8Array])[];
 }
 
-function planOf({ random, book }: Person, home: string): Plan {
+function planOf({ random, facts }: Person, home: string): Plan {
   const file = {
     uuid: random.uuid(),
     bytes: 500 + random.below(bytesMax),
     homes: new Set([home]),
     isErased: false,
   };
-  book.files.push(file);
+  facts.files.push(file);
   const content = contentOf(file.uuid, file.bytes);
   const length = Math.ceil(file.bytes / (1 + random.below(chunksMax)));
   const chunks: [number, Uint8Array][] = [];
@@ -165,13 +165,13 @@ export async function move(person: Person): Promise<void> {
 function chooseFile(
   person: Person,
 ): (HeldFile & { readonly bytes: number; readonly known: KnownFile }) | undefined {
-  const { book, random, userUuid, vaults } = person;
-  if (book.files.length === 0) return undefined;
+  const { facts, random, userUuid, vaults } = person;
+  if (facts.files.length === 0) return undefined;
   const isNear = ({ homes, isErased }: KnownFile) =>
     !isErased && (homes.has(userUuid) || vaults.some(({ uuid }) => homes.has(uuid)));
-  const near = book.files.filter(isNear);
-  const known = random.pick(near.length > 0 && random.chance(0.85) ? near : book.files);
-  const homes = [...known.homes].filter((home) => home === userUuid || !book.users.has(home));
+  const near = facts.files.filter(isNear);
+  const known = random.pick(near.length > 0 && random.chance(0.85) ? near : facts.files);
+  const homes = [...known.homes].filter((home) => home === userUuid || !facts.users.has(home));
   if (homes.length === 0) return undefined;
   return { person, file: known.uuid, home: random.pick(homes), bytes: known.bytes, known };
 }

@@ -1,12 +1,12 @@
 /** The final state of a circle, when nobody acts any more, as new devices receive it. */
 import { signIn } from '../account.ts';
-import type { Permission } from '../acts.ts';
 import type { Client } from '../client.ts';
 import { foreignToken, readItems } from '../device.ts';
 import type { Entry, Membership, Timed } from '../history.ts';
-import type { KnownFile } from './book.ts';
+import type { Permission } from '../operations.ts';
 import { countedBytes, readFile } from './files.ts';
 import type { Person, Send } from './person.ts';
+import type { KnownFile } from './shared-facts.ts';
 
 const filesAtOnce = 8;
 
@@ -25,7 +25,7 @@ export async function readFinals(
 ): Promise<readonly Timed[]> {
   const entries: Entry[] = [];
   for (const person of people) entries.push(...(await readPerson(person, newClient())));
-  const files = new Map(people.flatMap(({ book }) => book.files.map((file) => [file.uuid, file] as const)));
+  const files = new Map(people.flatMap(({ facts }) => facts.files.map((file) => [file.uuid, file] as const)));
   const toFind = [...files.values()];
   while (toFind.length > 0) {
     const some = toFind.splice(0, filesAtOnce);

@@ -19,7 +19,7 @@ const transport = await openNatsTransport({
   metrics: noTransportMetrics,
 });
 const ask = async () => null;
-transport.serve({ ask, askFromElsewhere: ask, epochOf: () => 1, wake() {}, hinted() {} });
+transport.serve({ ask, askFromRemote: ask, epochOf: () => 1, wake() {}, hinted() {} });
 await transport.route([0, 1, 2]);
 await until(() => transport.isWakeStreamAvailable);
 await transport.close(1_000);

@@ -7,7 +7,7 @@ export interface KnownFile {
   isErased: boolean;
 }
 
-export class Book {
+export class SharedFacts {
   readonly users = new Set<string>();
   readonly vaults = new Set<string>();
   readonly files: KnownFile[] = [];
