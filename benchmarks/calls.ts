@@ -43,7 +43,7 @@ const open = (url: string): Promise<NatsTransport> =>
     databaseId: 'bench',
     incarnation: systemRandom.uuid(),
     shardCount,
-    sealKey: Buffer.alloc(32, 1),
+    signingKey: Buffer.alloc(32, 1),
     clock: systemClock,
     random: systemRandom,
     logger: silentLogger,

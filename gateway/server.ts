@@ -316,9 +316,9 @@ export function createGateway(options: GatewayOptions): Gateway {
 }
 
 /** A user has memory for the largest body and a few others beside it, and at least a quarter of all. */
-const besideBytes = 8 * 1024 * 1024;
+const otherBodiesBytes = 8 * 1024 * 1024;
 const bodyShareBytes = ({ bodyMemoryBytes, largeBodyBytes }: GatewayConfig): number =>
-  Math.max(Math.floor(bodyMemoryBytes / 4), largeBodyBytes + besideBytes);
+  Math.max(Math.floor(bodyMemoryBytes / 4), largeBodyBytes + otherBodiesBytes);
 
 /** Streams need little, because they are held back: just enough to keep the store of files busy. */
 const uploadWatermarks = ({ bodyMemoryBytes }: GatewayConfig): UploadWatermarks => ({

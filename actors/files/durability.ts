@@ -59,7 +59,7 @@ export class Durability {
     const cancel = this.#options.clock.schedule(delayMs, begin);
     const finished = started
       .then(cancel)
-      .then(() => this.#syncAlone(name, file))
+      .then(() => this.#syncSeparately(name, file))
       .then(() => remember(this.#synced, name), noop)
       .then(() => {
         syncs.delete(sync);
@@ -105,7 +105,7 @@ export class Durability {
   }
 
   /** Finishes even after the store is closed, so that no acknowledged blob is lost. */
-  async #syncAlone(name: string, file: OpenFile): Promise<void> {
+  async #syncSeparately(name: string, file: OpenFile): Promise<void> {
     try {
       await this.#sync(name, file, new FileWork(keyOfBlob(name)));
     } finally {

@@ -51,7 +51,7 @@ const incomingMax = 200;
 const finalizedAfterMs = 30_000;
 const incomingMostMs = 86_400_000;
 /** How long the source waits for a target that is gone and answers nothing. By then it has long been fenced. */
-const givenUpMostMs = 86_400_000;
+const abandonedMostMs = 86_400_000;
 
 export const ownerSchema = z.object({ kind: z.enum(['user', 'vault']), uuid: z.string() });
 export type OwnerOfFiles = z.infer<typeof ownerSchema>;
@@ -250,7 +250,7 @@ export function finalizeFileTransfer(
   putRow(turn, { ...row, ...next });
   if (applied === false) return undefined;
   turn.setEntry(outgoingFileMap, id, { ...transfer, givenUpHop: next.hop });
-  turn.arm(keyed(timer, id), turn.nowMs + givenUpMostMs, { id });
+  turn.arm(keyed(timer, id), turn.nowMs + abandonedMostMs, { id });
   return { outcome: 'given up', to, hop: next.hop };
 }
 

@@ -69,7 +69,7 @@ export class CodeHost {
     if ('refused' in put) return put;
     if (put.status === 422 || (put.status === 404 && found.sha !== null))
       return this.#whyRefused(put, publishing, found.sha, signal);
-    if (isOvertaken(put)) return conflict;
+    if (isOutdated(put)) return conflict;
     if (put.status !== 200 && put.status !== 201) return refusalOf(put);
     const { path } = publishing;
     const contentUrl = linkAt(put.json, 'content', 'html_url');
@@ -160,7 +160,7 @@ export class CodeHost {
  * When two commits to a branch come at the same time, Gitea refuses one with Git's message and the status of a
  * forbidden request.
  */
-const isOvertaken = ({ status, json }: HostAnswer): boolean =>
+const isOutdated = ({ status, json }: HostAnswer): boolean =>
   status === 403 && /^cannot lock ref /.test(String(fieldOf(json, 'message')));
 
 /** Clients of this server read these statuses as: the account is locked, the access token has expired. */

@@ -198,7 +198,7 @@ function byteRoutes(
     }
     const bytes = Number(length ?? 0);
     if (bytes === 0) return refusedAnswer(emptyChunk);
-    goesOnByToken({ context, claims, owner });
+    continuesByToken({ context, claims, owner });
     const blob = { number, nonce: random.bytes(8).toString('hex') };
     return writeChunk({ context, claims, owner }, blob, bytes);
   }
@@ -246,7 +246,7 @@ function byteRoutes(
     if ('status' in opened) return opened;
     const { bytes: sizeBytes, layout, ...origin } = opened;
     const partBytesMax = Math.min(cap || replyBytesMax, replyBytesMax);
-    goesOnByToken({ context, claims, owner }, origin.uploadUuid);
+    continuesByToken({ context, claims, owner }, origin.uploadUuid);
     const part = parseRange(range, sizeBytes);
     if (part === 'whole') return refusedAnswer(withoutRange);
     const open = (byteRange: ByteRange) =>
@@ -332,7 +332,7 @@ function byteRoutes(
 }
 
 /** A chunk or a part of a file takes as long as its client does, which may be hours. */
-function goesOnByToken({ context, claims, owner }: TokenRequest<BodyKind>, uploadUuid?: string): void {
+function continuesByToken({ context, claims, owner }: TokenRequest<BodyKind>, uploadUuid?: string): void {
   context.onlyWhile(async () => {
     const check = await unlessAbsent(owner.checkToken({ claims, uploadUuid }, { deadlineMs: checkMs }));
     return check === undefined || isRefused(check) ? invalidToken : undefined;

@@ -100,7 +100,7 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
       headers.get('sec-websocket-extensions'),
     ];
     const admitted = isDraining() ? restarting : admit(res, req, headers);
-    const socket = 'status' in admitted ? admitted : roomFor(admitted);
+    const socket = 'status' in admitted ? admitted : capacityFor(admitted);
     if ('status' in socket) {
       refuse(responder, socket);
       return;
@@ -112,7 +112,7 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
     );
   }
 
-  function roomFor(claims: SocketClaims): OpenSocket | Refusal {
+  function capacityFor(claims: SocketClaims): OpenSocket | Refusal {
     const socket = new OpenSocket(claims);
     const added = hub.add(socket);
     if (added === 'added') return socket;

@@ -304,7 +304,7 @@ export class Actor implements Committing {
   }
 
   #takeAfterCommit(entry: QueuedMessage): void {
-    this.#gate.seal();
+    this.#gate.closePending();
     this.#mailbox.requeue(entry);
   }
 
@@ -393,7 +393,7 @@ export class Actor implements Committing {
       const commit = pending.build(this.address, this.epoch, this.#version, commitId);
       return this.#held.hasEnded ? { ...commit, ends: true } : commit;
     } catch (error) {
-      this.#failAlone(error instanceof Error ? error : new TerminalError('a commit could not be built'));
+      this.#failUnbatched(error instanceof Error ? error : new TerminalError('a commit could not be built'));
       return undefined;
     }
   }
@@ -451,7 +451,7 @@ export class Actor implements Committing {
   }
 
   failed(error: UnavailableError | TerminalError): void {
-    if (error instanceof TerminalError) this.#failAlone(error);
+    if (error instanceof TerminalError) this.#failUnbatched(error);
     else this.#failAll(error);
   }
 
@@ -513,7 +513,7 @@ export class Actor implements Committing {
   }
 
   /** One turn of the commit wrote what cannot be stored. The turn that does so when committed alone fails with `error`. */
-  #failAlone(error: Error): void {
+  #failUnbatched(error: Error): void {
     const { flight } = this.#gate;
     const entries = flight === undefined ? [] : possibleCauses(flight.pending);
     for (const { queued: entry } of entries) {

@@ -51,7 +51,7 @@ export class Gate {
 
   /** Whether another turn may join the pending commit. A turn to be committed alone joins an empty one only. */
   admits(turn: { readonly unmerged: boolean }, pendingBytesMax: number): boolean {
-    if (this.#pending.sealed || this.#pending.bytes >= pendingBytesMax) return false;
+    if (this.#pending.isClosed || this.#pending.bytes >= pendingBytesMax) return false;
     return !turn.unmerged || !this.hasPending;
   }
 
@@ -61,8 +61,8 @@ export class Gate {
   }
 
   /** No turn joins the pending commit any more. */
-  seal(): void {
-    this.#pending.sealed = true;
+  closePending(): void {
+    this.#pending.isClosed = true;
   }
 
   /** Keeps an outcome without writes until the last commit that it may depend on is durable. False if there is none. */
@@ -76,7 +76,7 @@ export class Gate {
   addPending(outcome: WaitingOutcome, recorded: RecordedTurn): number {
     this.#pending.carried.push(outcome);
     this.#pending.add(recorded);
-    if (outcome.queued.unmerged) this.seal();
+    if (outcome.queued.unmerged) this.closePending();
     return this.#pending.number;
   }
 

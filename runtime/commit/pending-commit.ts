@@ -35,7 +35,7 @@ export class PendingCommit {
   /** Approximate bytes in memory: the last write of each slice, timer and row. */
   bytes = 0;
   /** No other turn may join. */
-  sealed = false;
+  isClosed = false;
 
   constructor(number: number) {
     this.number = number;

@@ -114,8 +114,8 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
     );
     // This pass found rows that cannot be tried now, or none where it looked. Other rows may still be due.
     const isIdle = rows.length === 0 || this.#inFlight.passedOver > passedOver;
-    const goesOn = this.#morePending && isIdle && !this.#inFlight.isFull;
-    return goesOn ? capacityPauseMs : limits.sweepMs;
+    const continues = this.#morePending && isIdle && !this.#inFlight.isFull;
+    return continues ? capacityPauseMs : limits.sweepMs;
   }
 
   /** A later sweep finds the rows for which there is no room now. */

@@ -129,7 +129,7 @@ export type Entry =
       readonly limitBytes: number;
     })
   /** The owner of a file at the end. */
-  | (Of<'kept'> & { readonly file: string; readonly homes: readonly string[]; readonly whole: boolean })
+  | (Of<'kept'> & { readonly file: string; readonly collections: readonly string[]; readonly whole: boolean })
   /** The database cannot be reached from this node. It names another one as the host of these users. */
   | (Of<'cut-off'> & { readonly node: string; readonly others: readonly string[] })
   | (Of<'healed'> & { readonly node: string })

@@ -13,7 +13,7 @@ interface InVault {
 /** The owner of a file is an account or a vault, by its uuid. */
 interface OfFile {
   readonly file: string;
-  readonly home: string;
+  readonly collection: string;
 }
 
 export type Operation =

@@ -11,7 +11,7 @@
  * Publishing without a connection throws. Pending requests learn of each loss, and listeners of each return. The bytes
  * published and not confirmed by the server are bounded.
  *
- * Everything that goes out is sealed here. An incoming message without a valid seal is counted and dropped.
+ * Everything that goes out is signed here. An incoming message without a valid signature is counted and dropped.
  */
 import { errors, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import { type Clock, sleep } from '../../clock.ts';
@@ -20,8 +20,8 @@ import type { Logger } from '../../ports.ts';
 import type { Random } from '../../random.ts';
 import { DialError, dial, type NatsAccess, type ServerAddress, serverOf } from './dial.ts';
 import { FrameError } from './frame.ts';
+import type { MessageSigner, SignedMessage } from './message-signature.ts';
 import type { RejectedFrames } from './metrics.ts';
-import type { Seal, SealedMessage } from './seal.ts';
 
 export interface ConnectionOptions {
   readonly access: NatsAccess;
@@ -33,7 +33,7 @@ export interface ConnectionOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  readonly seal: Seal;
+  readonly signer: MessageSigner;
   readonly rejected: RejectedFrames;
   onLost(): void;
   onRestored(): void;
@@ -46,12 +46,12 @@ const unconfirmedBytesMax = 64 * 1_024 * 1_024;
 /** A confirmation is requested once this much is on its way. */
 const confirmBytes = 1_024 * 1_024;
 const overheadBytes = 128;
-const nobodyCode = 503;
+const noListenerCode = 503;
 /** A planned stop of a server sends its clients to another one, where they arrive within milliseconds. */
 const redialGraceMs = 1_000;
 
 /** A frame that a process of this cluster has sent. */
-export type ReceivedMessage = SealedMessage;
+export type ReceivedMessage = SignedMessage;
 
 export interface Listener {
   readonly take: (message: ReceivedMessage) => void;
@@ -115,7 +115,7 @@ export class Connection {
   publish(subject: string, frame: Uint8Array, reply?: string): void {
     if (this.#client === undefined) throw new UnavailableError('NATS cannot be reached now');
     if (this.#unconfirmedBytes > unconfirmedBytesMax) throw new OverloadedError('too much waits for NATS');
-    const data = this.#options.seal.seal(frame, subject, reply);
+    const data = this.#options.signer.sign(frame, subject, reply);
     try {
       this.#client.publish(subject, data, reply === undefined ? undefined : { reply });
     } catch (error) {
@@ -280,14 +280,14 @@ export class Connection {
 
   #received(message: Msg, { take, nobody }: Listener): void {
     const { subject, reply, data } = message;
-    if (nobody !== undefined && data.length === 0 && message.headers?.code === nobodyCode) {
+    if (nobody !== undefined && data.length === 0 && message.headers?.code === noListenerCode) {
       nobody(subject);
       return;
     }
-    const { seal, rejected } = this.#options;
+    const { signer, rejected } = this.#options;
     let frame: Uint8Array;
     try {
-      frame = seal.open({ subject, reply, data });
+      frame = signer.verify({ subject, reply, data });
     } catch (error) {
       if (!(error instanceof FrameError)) throw error;
       rejected.count(error.reason);

@@ -1,6 +1,6 @@
 /**
  * Frames: the messages between processes of one cluster over NATS. A frame is one byte of format version, then msgpack of an
- * object with its `kind`. Each goes in a sealed message (`seal.ts`).
+ * object with its `kind`. Each goes in a signed message (`message-signature.ts`).
  *
  * Fields that a newer release added are dropped. A newer version and an unknown kind are rejected as such, so that both sides
  * of a mixed cluster can tell. Times are spans and never points, because the clocks of two processes share nothing. The time on

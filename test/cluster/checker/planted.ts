@@ -238,15 +238,15 @@ export function heard(story: Story, by: string = ann): Story {
   return story.tell({ event: 'heard', user: bob, by, savedAtMs });
 }
 
-export const upload: Operation = { does: 'upload', file: 'photo', home: ann, bytes: 400 };
-export const uploadShared: Operation = { ...upload, home: vault };
-export const read: Operation = { does: 'read', file: 'photo', home: ann };
-export const readShared: Operation = { ...read, home: vault };
-export const erase: Operation = { does: 'erase', file: 'photo', home: ann };
-export const moveIn: Operation = { does: 'move', file: 'photo', home: ann, to: vault };
+export const upload: Operation = { does: 'upload', file: 'photo', collection: ann, bytes: 400 };
+export const uploadShared: Operation = { ...upload, collection: vault };
+export const read: Operation = { does: 'read', file: 'photo', collection: ann };
+export const readShared: Operation = { ...read, collection: vault };
+export const erase: Operation = { does: 'erase', file: 'photo', collection: ann };
+export const moveIn: Operation = { does: 'move', file: 'photo', collection: ann, to: vault };
 
-const stored = (...homes: readonly string[]) =>
-  ({ event: 'kept', file: 'photo', homes, whole: true }) as const;
+const stored = (...collections: readonly string[]) =>
+  ({ event: 'kept', file: 'photo', collections: collections, whole: true }) as const;
 
 export const plantedFiles: Planted = {
   'a file that was closed cannot be read': {

@@ -194,7 +194,7 @@ const right: Readonly<Record<string, () => Story>> = {
       .operation(read, { whole: true })
       .operation(moveIn)
       .operation(readShared, { user: bob, whole: true })
-      .tell({ event: 'kept', file: 'photo', homes: [vault], whole: true })
+      .tell({ event: 'kept', file: 'photo', collections: [vault], whole: true })
       .belongs(ann, [ofAnnAndBob], 400)
       .belongs(bob, [ofAnnAndBob], 0),
   'a file whose deletion got no answer may be there or not': () =>
@@ -202,12 +202,12 @@ const right: Readonly<Record<string, () => Story>> = {
       .operation(upload)
       .operation(erase, { status: 400, isRepeated: true })
       .operation(read, { status: 404 })
-      .tell({ event: 'kept', file: 'photo', homes: [], whole: true }),
+      .tell({ event: 'kept', file: 'photo', collections: [], whole: true }),
   'a file whose close got no answer may be there or not': () =>
     new Story()
       .operation(upload, { status: 400, isRepeated: true })
       .operation(read, { whole: true })
-      .tell({ event: 'kept', file: 'photo', homes: [ann], whole: true })
+      .tell({ event: 'kept', file: 'photo', collections: [ann], whole: true })
       .belongs(ann, [], 400),
   'a file of a vault is not for who has left': () =>
     new Story()
@@ -215,7 +215,7 @@ const right: Readonly<Record<string, () => Story>> = {
       .operation(uploadShared)
       .operation({ does: 'remove', vault, whom: bob }, { user: bob })
       .operation(readShared, { user: bob, status: 403 })
-      .tell({ event: 'kept', file: 'photo', homes: [vault], whole: true }),
+      .tell({ event: 'kept', file: 'photo', collections: [vault], whole: true }),
 };
 
 for (const [what, story] of Object.entries(right)) {

@@ -63,19 +63,19 @@ async function readVaults(person: Person): Promise<readonly Membership[]> {
 }
 
 /** Looks for it in every possible place. */
-async function findFile({ uuid, bytes, homes }: KnownFile, people: readonly Person[]): Promise<Entry> {
+async function findFile({ uuid, bytes, collections }: KnownFile, people: readonly Person[]): Promise<Entry> {
   const found: string[] = [];
   let isWhole = true;
-  for (const home of homes) {
+  for (const collection of collections) {
     const isReader = ({ userUuid, vaults }: Person) =>
-      userUuid === home || vaults.some((vault) => vault.uuid === home);
+      userUuid === collection || vaults.some((vault) => vault.uuid === collection);
     const person = people.find(isReader);
     if (person === undefined) continue;
     const send: Send = (request) => person.client.call(request);
-    const { status, whole } = await readFile({ person, file: uuid, home }, send, { bytes, parts: 1 });
+    const { status, whole } = await readFile({ person, file: uuid, collection }, send, { bytes, parts: 1 });
     if (status !== 200) continue;
-    found.push(home);
+    found.push(collection);
     isWhole &&= whole === true;
   }
-  return { event: 'kept', file: uuid, homes: found, whole: isWhole };
+  return { event: 'kept', file: uuid, collections: found, whole: isWhole };
 }

@@ -3,7 +3,7 @@ export interface KnownFile {
   readonly uuid: string;
   readonly bytes: number;
   /** In any place. */
-  readonly homes: Set<string>;
+  readonly collections: Set<string>;
   isErased: boolean;
 }
 

@@ -4,7 +4,7 @@ import { silentLogger } from '../../../runtime/ports.ts';
 import { systemRandom } from '../../../runtime/random.ts';
 import { noTransportMetrics } from '../../../runtime/transport/nats/metrics.ts';
 import { openNatsTransport } from '../../../runtime/transport/nats/nats-transport.ts';
-import { sealKey, until } from '../../kit/transport-process.ts';
+import { signingKey, until } from '../../kit/transport-process.ts';
 
 const transport = await openNatsTransport({
   access: { servers: process.argv.slice(2) },
@@ -12,7 +12,7 @@ const transport = await openNatsTransport({
   databaseId: 'database',
   incarnation: systemRandom.uuid(),
   shardCount: 16,
-  sealKey,
+  signingKey,
   clock: systemClock,
   random: systemRandom,
   logger: silentLogger,
