@@ -3,7 +3,7 @@
  * them about a vault, so it must refuse some of their requests.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { SeededRandom } from '../../kit/random.ts';
+import { LongRandom, type SeededRandom } from '../../kit/random.ts';
 import { check } from '../checker/checker.ts';
 import { type Client, openClient } from '../client.ts';
 import type { History } from '../history.ts';
@@ -79,7 +79,7 @@ export class Circles {
   constructor(options: CirclesOptions) {
     this.#options = options;
     // Different from that of the devices beside them, which would make the same uuids.
-    this.#random = new SeededRandom(~options.seed);
+    this.#random = new LongRandom(~options.seed);
   }
 
   async open(): Promise<void> {
@@ -88,7 +88,7 @@ export class Circles {
       const facts = new SharedFacts();
       const options = { ...this.#options, facts };
       for (let number = 0; number < peopleInCircle; number += 1) {
-        const random = new SeededRandom(this.#random.below(2 ** 32));
+        const random = new LongRandom(this.#random.below(2 ** 32));
         this.#people.push(await Person.enter({ ...options, client: this.#client(), random }));
       }
     }
@@ -136,7 +136,7 @@ export class Circles {
   }
 
   #client(): Client {
-    const random = new SeededRandom(this.#random.below(2 ** 32));
+    const random = new LongRandom(this.#random.below(2 ** 32));
     return openClient('person', random, this.#options, () => performance.now() > this.#finishBy);
   }
 
