@@ -46,7 +46,7 @@ import {
   us_socket_local_port,
 } from './http/uws.ts';
 import type { GatewaySettings } from './settings.ts';
-import { DialPace } from './sockets/dial-pace.ts';
+import { HandshakeLimiter } from './sockets/handshake-limiter.ts';
 import { openSockets } from './sockets/sockets.ts';
 import { openLane } from './sockets/sync-lane/lane.ts';
 import type { SyncTickets } from './sockets/sync-lane/tickets.ts';
@@ -199,11 +199,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     app.close();
   }
 
-  const pace = new DialPace();
+  const handshakes = new HandshakeLimiter();
   const sockets = openSockets(app, {
     ...options,
     ...heads,
-    pace,
+    handshakes,
     tokens: options.socketTokens,
     limits: config.sockets,
     log,
@@ -216,7 +216,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const lane = openLane(app, {
     ...options,
     ...heads,
-    pace,
+    handshakes,
     settings: config.syncLane,
     socketsMax: config.sockets.socketsMax,
     tickets: options.syncTickets,
@@ -315,9 +315,9 @@ export function createGateway(options: GatewayOptions): Gateway {
 }
 
 /** A user has memory for the largest body and a few others beside it, and at least a quarter of all. */
-const besideBytes = 8 * 1024 * 1024;
+const otherBodiesBytes = 8 * 1024 * 1024;
 const bodyShareBytes = ({ bodyMemoryBytes, largeBodyBytes }: GatewayConfig): number =>
-  Math.max(Math.floor(bodyMemoryBytes / 4), largeBodyBytes + besideBytes);
+  Math.max(Math.floor(bodyMemoryBytes / 4), largeBodyBytes + otherBodiesBytes);
 
 /** Streams need little, because they are held back: just enough to keep the store of files busy. */
 const uploadWatermarks = ({ bodyMemoryBytes }: GatewayConfig): UploadWatermarks => ({

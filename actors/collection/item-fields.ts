@@ -132,8 +132,8 @@ export const fingerprintedFields = [
 ] as const satisfies readonly (keyof ClientItem)[];
 
 /**
- * Distinguishes the repeat of a save whose reply was lost from another save: SHA-256 over the session and all fields as sent,
- * including the timestamp that the save is based on.
+ * Distinguishes the repeat of a save whose reply was lost from another save. It is SHA-256 over the session and all fields as
+ * sent, including the timestamp that the save is based on.
  *
  * A deletion is the same deletion whichever vault it names. An item that names an ended vault is saved in its owning collection
  * as if it named none (`actors/user/items/save-across-collections.ts`). Its repeat names the vault again.

@@ -19,7 +19,7 @@ import { changesPlan, frontPlan, type Page, pageItems, pageOf, tokensOf } from '
 import { holding } from './revisions/held.ts';
 import { keepHistory, type RevisionTimers } from './revisions/keep.ts';
 import type { Saver } from './save.ts';
-import { type MovingItem, type SavedEntry, type Stored, saveItems, uuidsToRead } from './save-items.ts';
+import { type MovingItem, type SavedEntry, type StoredState, saveItems, uuidsToRead } from './save-items.ts';
 import { ItemSettings } from './settings.ts';
 import {
   isLegacy,
@@ -308,7 +308,7 @@ function fenced(turn: Turn, row: ItemRow | undefined, reads: StoredReads): ItemR
 const unfenced = (row: ItemRow, found: ItemRow | undefined): ItemRow =>
   found?.collection === row.collection ? { ...row, hop: found.hop } : row;
 
-function storedIn(turn: Turn, batch: Batch): Stored {
+function storedIn(turn: Turn, batch: Batch): StoredState {
   const { reads } = batch;
   const found = foundIn(turn, batch);
   const incoming = (uuid: string) => {

@@ -24,7 +24,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { FairnessKey } from '../queue.ts';
 import { Durability } from './durability.ts';
-import { FileCalls, keyOfBlob, serverKey, Work } from './file-calls.ts';
+import { FileCalls, FileWork, keyOfBlob, serverKey } from './file-calls.ts';
 import { codeOf, errorOf, type FileSystem, nodeFileSystem, type OpenFile, unless } from './file-system.ts';
 import { largePieces } from './pieces.ts';
 import {
@@ -76,7 +76,7 @@ interface Filling {
   readonly draft: string;
   readonly naming: Promise<string>;
   readonly body: AsyncIterable<Uint8Array>;
-  readonly stop: Work;
+  readonly stop: FileWork;
   /** Fails a body that is larger than a draft without a name may be. */
   onNamed(): Promise<void>;
   onWritten(bytes: number): void;
@@ -101,7 +101,7 @@ class LocalDisk implements OpenFileStore {
   readonly #calls: FileCalls;
   readonly #durability: Durability;
   /** The work in progress, which the end of the store aborts. */
-  readonly #stops = new Set<Work>();
+  readonly #stops = new Set<FileWork>();
   /** All calls in progress, with those that no caller waits for any more. */
   readonly #writes = new Set<Promise<unknown>>();
   /** Bytes that writes have announced and not written yet. */
@@ -253,7 +253,7 @@ class LocalDisk implements OpenFileStore {
     naming: Promise<string>,
     body: AsyncIterable<Uint8Array>,
     bytes: number,
-    stop: Work,
+    stop: FileWork,
   ): Promise<void> {
     const draft = join(this.#ownDrafts, this.#random.uuid());
     const left = [draft];
@@ -283,7 +283,7 @@ class LocalDisk implements OpenFileStore {
     }
   }
 
-  async #finish(draft: string, name: string, file: OpenFile, stop: Work): Promise<void> {
+  async #finish(draft: string, name: string, file: OpenFile, stop: FileWork): Promise<void> {
     let syncsLater = false;
     try {
       await this.#putInPlace(draft, name, stop);
@@ -299,13 +299,13 @@ class LocalDisk implements OpenFileStore {
   }
 
   /** Checks and reserves at once, so that two writes do not both find the same room. */
-  async #reserve(bytes: number, promise: () => void, stop: Work): Promise<void> {
+  async #reserve(bytes: number, promise: () => void, stop: FileWork): Promise<void> {
     const freeBytes = await this.#checkFreeBytes(stop);
     if (freeBytes - this.#promisedBytes - bytes < this.#reserveBytes) throw new FileStoreError('full');
     promise();
   }
 
-  async #checkFreeBytes(stop: Work): Promise<number> {
+  async #checkFreeBytes(stop: FileWork): Promise<number> {
     const freeBytes = await this.#call(() => this.#fs.freeBytesAt(this.#folder), stop);
     this.#freeBytes = freeBytes;
     return freeBytes;
@@ -344,7 +344,7 @@ class LocalDisk implements OpenFileStore {
     }
   }
 
-  async #putInPlace(draft: string, name: string, stop: Work): Promise<void> {
+  async #putInPlace(draft: string, name: string, stop: FileWork): Promise<void> {
     const path = join(this.#folder, name);
     const upload = dirname(path);
     for (let triesLeft = placingTriesMax - 1; ; triesLeft -= 1) {
@@ -359,7 +359,7 @@ class LocalDisk implements OpenFileStore {
   }
 
   /** In their order, as owner and upload are of one length. Nothing else that may lie there. */
-  async *#namesIn(prefix: string, after: string, stop: Work): AsyncGenerator<string> {
+  async *#namesIn(prefix: string, after: string, stop: FileWork): AsyncGenerator<string> {
     const isTop = prefix === '';
     const entries = await this.#call(() => this.#fs.entriesOf(join(this.#folder, prefix)), stop).catch(
       // Removed meanwhile. The folder of all is never removed.
@@ -388,7 +388,7 @@ class LocalDisk implements OpenFileStore {
   }
 
   /** For work that only the end of the store, or a disk that does not answer, aborts. */
-  async #answering<T>(work: (stop: Work) => Promise<T>): Promise<T> {
+  async #answering<T>(work: (stop: FileWork) => Promise<T>): Promise<T> {
     const stop = this.#begin(serverKey);
     try {
       return await unlessAborted(work(stop), stop.signal);
@@ -399,18 +399,18 @@ class LocalDisk implements OpenFileStore {
     }
   }
 
-  #begin(key: FairnessKey, signal?: AbortSignal): Work {
-    const stop = new Work(key, signal);
+  #begin(key: FairnessKey, signal?: AbortSignal): FileWork {
+    const stop = new FileWork(key, signal);
     this.#stops.add(stop);
     return stop;
   }
 
-  #end(stop: Work): void {
+  #end(stop: FileWork): void {
     stop.end();
     this.#stops.delete(stop);
   }
 
-  #call<T>(call: () => Promise<T>, stop: Work): Promise<T> {
+  #call<T>(call: () => Promise<T>, stop: FileWork): Promise<T> {
     return this.#calls.make(call, stop);
   }
 }

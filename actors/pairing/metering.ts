@@ -17,9 +17,9 @@ const meteredSchema = z.object({
   sinceMs: z.number().nullable(),
   updatedAtMs: z.number().nullable(),
 });
-type Metered = z.infer<typeof meteredSchema>;
+type MeteredUse = z.infer<typeof meteredSchema>;
 
-const nothingYet: Metered = {
+const nothingYet: MeteredUse = {
   requests: 0,
   promptTokens: 0,
   completionTokens: 0,
@@ -27,17 +27,21 @@ const nothingYet: Metered = {
   updatedAtMs: null,
 };
 
-export const meteredMap = sliceMap<Metered>({
+export const meteredMap = sliceMap<MeteredUse>({
   family: 'metered',
   format: 1,
   entriesMax: subscriptionsMax,
   schema: meteredSchema,
 });
 
-type Used = Pick<Metered, 'promptTokens' | 'completionTokens'>;
+type TokenCounts = Pick<MeteredUse, 'promptTokens' | 'completionTokens'>;
 
 /** Counts what a paired subscription has used. */
-export function meter(turn: Turn, subscriptionId: string, { promptTokens, completionTokens }: Used): void {
+export function meter(
+  turn: Turn,
+  subscriptionId: string,
+  { promptTokens, completionTokens }: TokenCounts,
+): void {
   const before = turn.entry(meteredMap, subscriptionId) ?? nothingYet;
   turn.setEntry(meteredMap, subscriptionId, {
     requests: before.requests + 1,

@@ -55,10 +55,10 @@ const credentialSchema = z.object({
 /** A subscription that is paired. */
 export type Credential = z.infer<typeof credentialSchema>;
 
-interface Sealed {
+interface SealedRecord {
   readonly sealed: Uint8Array;
 }
-const sealedMap = (family: string): SliceMap<Sealed> =>
+const sealedMap = (family: string): SliceMap<SealedRecord> =>
   sliceMap({
     family,
     format: 1,
@@ -150,7 +150,7 @@ function put({
 }: {
   readonly turn: Turn;
   readonly kind: RecordKind;
-  readonly map: SliceMap<Sealed>;
+  readonly map: SliceMap<SealedRecord>;
   readonly id: string;
   readonly record: object;
 }): void {
@@ -165,7 +165,7 @@ export const removeAttempt = (turn: Turn, subscriptionId: string): void =>
 export const removeCredential = (turn: Turn, subscriptionId: string): void =>
   remove(turn, credentialMap, subscriptionId);
 
-function remove(turn: Turn, map: SliceMap<Sealed>, id: string): void {
+function remove(turn: Turn, map: SliceMap<SealedRecord>, id: string): void {
   if (turn.entry(map, id) === undefined) return;
   turn.removeEntry(map, id);
   const { seal } = turn.use(PairingTools);

@@ -19,7 +19,7 @@ import { countedAttempt } from './counted-attempt.ts';
 import { forgetAttempts } from './counting.ts';
 
 const wrong = refuse.unauthenticated('This is no calendar token.');
-const nobodysSalt = '00'.repeat(16);
+const dummySalt = '00'.repeat(16);
 
 export const proveCalendarToken = workflow({
   ...Signin.commands.proveCalendarToken,
@@ -33,7 +33,7 @@ export const proveCalendarToken = workflow({
     const { ask } = steps.actors.get(UserCalendar, userUuid);
     const named = await unlessAbsent(ask.calendarTokenSalt({ tokenUuid }));
     const key = keyOfUnknown(device.ipAddress);
-    const slowHash = await steps.use(CalendarTokenHasher).hash(secret, named?.salt ?? nobodysSalt, key);
+    const slowHash = await steps.use(CalendarTokenHasher).hash(secret, named?.salt ?? dummySalt, key);
     const found = await unlessAbsent(
       ask.proveCalendarToken({ tokenUuid, secretHash: secretHashOf(secret), slowHash }),
     );

@@ -80,7 +80,7 @@ const unauthorized: RouteReply = {
 };
 
 /** A refusal that ends the read. It never leaves this file. */
-class Denied extends Error {
+class DeniedProgram extends Error {
   readonly reply: RouteReply;
   constructor(reply: RouteReply) {
     super('the program is refused');
@@ -97,7 +97,7 @@ export async function asProgram(
   try {
     return await run(await programOf(context, options));
   } catch (error) {
-    if (error instanceof Denied) return error.reply;
+    if (error instanceof DeniedProgram) return error.reply;
     throw error;
   }
 }
@@ -108,14 +108,14 @@ async function programOf(
   options: ProgramOptions & { readonly proofs: Proofs },
 ): Promise<Program> {
   const password = passwordIn(context.header('authorization'));
-  if (password === 'none') throw new Denied(unauthorized);
+  if (password === 'none') throw new DeniedProgram(unauthorized);
   const { calendar, calendarTokens, signinKeys, proofs } = options;
   const claims = password === undefined ? undefined : calendarTokens.verify(password);
   const failed = (): RouteReply => {
     const waitMs = calendar.failures.take(wrongTokens, context.client.ipAddress ?? '');
     return waitMs > 0 ? later(waitMs) : unauthorized;
   };
-  if (claims === undefined) throw new Denied(failed());
+  if (claims === undefined) throw new DeniedProgram(failed());
   const { actors, ask } = context;
   const { userUuid, tokenUuid, secret } = claims;
   const user = actors.get(UserCalendar, userUuid).ask;
@@ -129,7 +129,7 @@ async function programOf(
     if (!isRefused(answer)) return;
     const { retryAfterMs = 0 } = answer.refused;
     const status = statusOf(answer.refused);
-    throw new Denied(status === 429 ? later(retryAfterMs) : failed());
+    throw new DeniedProgram(status === 429 ? later(retryAfterMs) : failed());
   }
 
   async function answered<Ok>(ask: () => Promise<FeedAnswer<Ok>>): Promise<Ok> {
@@ -143,7 +143,7 @@ async function programOf(
     if (isRefused(answer)) {
       const { message: body } = answer.refused;
       const status = statusOf(answer.refused);
-      throw new Denied({ ...texts, status, body });
+      throw new DeniedProgram({ ...texts, status, body });
     }
     return answer.ok;
   }
@@ -185,7 +185,7 @@ async function programOf(
       await answered(() => user.readCalendar({ token }, { deadlineMs: checkMs }));
       return undefined;
     } catch (error) {
-      if (error instanceof Denied) return refusals.invalidAuth;
+      if (error instanceof DeniedProgram) return refusals.invalidAuth;
       throw error;
     }
   });

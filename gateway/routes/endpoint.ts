@@ -52,7 +52,7 @@ export interface Endpoint<Fields, Ok>
   readonly headersOf?: (ok: Ok) => HeaderValues | undefined;
 }
 
-type Fill = (context: RequestContext<'session'>, request: object) => unknown;
+type FillRequest = (context: RequestContext<'session'>, request: object) => unknown;
 
 /** @throws TypeError that names the endpoint if its declaration makes no sense */
 export function endpoint<Fields extends object, Ok>(declaration: Endpoint<Fields, Ok>): AnyRoute {
@@ -75,7 +75,7 @@ function routeOf<Fields extends object, Ok>({
   ...declared
 }: Endpoint<Fields, Ok>): AnyRoute {
   const ask = askFor(command);
-  const additions = Object.entries(adds as Record<string, Fill>);
+  const additions = Object.entries(adds as Record<string, FillRequest>);
   const ofReaders = command.access === 'writes' || command.ofUser === true ? [403] : [];
   const errors = [401, ...ofReaders, ...refusals].map((each) => [each, errorBodySchema] as const);
   return route({

@@ -118,13 +118,13 @@ interface RequestOptions {
   readonly token?: string;
 }
 
-interface Answer {
+interface ServerAnswer {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: what is answered is looked at as a client would
   readonly body: any;
 }
 
-async function ask(url: string, path: string, { body, token }: RequestOptions): Promise<Answer> {
+async function ask(url: string, path: string, { body, token }: RequestOptions): Promise<ServerAnswer> {
   const answer = await fetch(`${url}${path}`, {
     method: 'POST',
     headers: {

@@ -3,7 +3,7 @@
  * answers calls to the host itself. Before each call, the host's lease and ownership decide whether it may run here at all.
  */
 import type { ActiveActors } from '../actor/active-actors.ts';
-import { type Outcome, type TurnStep, turnMessage } from '../actor/message.ts';
+import { type MessageOutcome, type TurnStep, turnMessage } from '../actor/message.ts';
 import { answerPlans, readFailure, sharedResults } from '../actor/reads.ts';
 import { StateView } from '../actor/turn.ts';
 import { shardOf } from '../address.ts';
@@ -82,7 +82,7 @@ export class Dispatcher {
    * Runs a call of another process. That may be of another release, so its request is checked first.
    * @throws ActorError
    */
-  async askFromElsewhere(call: AskCall): Promise<unknown> {
+  async askFromRemote(call: AskCall): Promise<unknown> {
     const shard = shardOf(call.address, this.#options.shardCount);
     const epoch = this.#options.epochOf(shard);
     if (epoch !== undefined) assertSameClaim(epoch, call.epoch);
@@ -147,7 +147,7 @@ export class Dispatcher {
     return new Promise((resolve, reject) => {
       const what = `${call.address.kind}.${call.command}`;
       const span = call.span?.child(`turn ${what}`);
-      const answer = (outcome: Outcome) => {
+      const answer = (outcome: MessageOutcome) => {
         if (span !== undefined) endSpan(span, outcome);
         if ('error' in outcome) reject(outcome.error);
         else resolve(outcome.value);

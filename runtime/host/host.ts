@@ -145,7 +145,7 @@ export class Host {
         publisher: this.#publisher,
         batches: new BatchAnswers({
           clock: options.clock,
-          ask: (call) => this.#dispatcher.askFromElsewhere(call),
+          ask: (call) => this.#dispatcher.askFromRemote(call),
         }),
         epochOf,
       }),
@@ -166,7 +166,7 @@ export class Host {
     this.#assertNotEnded();
     transport.serve({
       ask: (call) => this.ask(call),
-      askFromElsewhere: (call) => this.#dispatcher.askFromElsewhere(call),
+      askFromRemote: (call) => this.#dispatcher.askFromRemote(call),
       epochOf: (shard) => this.#ownership.epochOf(shard),
       wake: (tell) => this.#tells.offer([tell]),
       hinted: (hint) => this.#ownership.hinted(hint),

@@ -61,7 +61,7 @@ export interface Observed {
 /** A planned step may keep nobody waiting for longer. An attempt is given up after twice that, and has failed. */
 const slowMs = 5_000;
 /** The permitted unpacked size of the server's image. */
-const imageMegabytesMax = 250;
+const imageMegabytesMax = 260;
 
 const isRepeated = ({ failures }: CallRecord): boolean => failures.includes('too-many');
 

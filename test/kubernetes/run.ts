@@ -51,6 +51,11 @@ function trial(options: TrialOptions): Promise<TrialResult | undefined> {
   return new Promise((resolve) => child.once('close', () => resolve(outcome)));
 }
 
+// At the beginning, as the images are of this one.
+const commit = execFileSync('git', ['describe', '--always', '--dirty'], {
+  cwd: root,
+  encoding: 'utf8',
+}).trim();
 findOrMakePrograms();
 buildK6();
 console.log('Making the images ...');
@@ -61,10 +66,6 @@ const removeNetworks = makeNetworks();
 try {
   const outcome = await trial({ folder, archives, seed: Number(seed), soakMinutes: Number(soak) });
   if (outcome === undefined) throw new Error('the run came to no end');
-  const commit = execFileSync('git', ['describe', '--always', '--dirty'], {
-    cwd: root,
-    encoding: 'utf8',
-  }).trim();
   const date = new Date().toISOString().slice(0, 10);
   const imageMegabytes = serverImageMegabytes();
   const circumstances: Circumstances = { date, commit, former, seed: Number(seed), imageMegabytes };

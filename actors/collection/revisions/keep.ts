@@ -55,7 +55,7 @@ function tellOwners(turn: Turn, writes: readonly ItemWrite[]): void {
   }
 }
 
-interface Forgotten {
+interface ForgottenItem {
   /** The tombstone. */
   readonly row: ItemRow;
   readonly replaced: ItemRow;
@@ -64,7 +64,7 @@ interface Forgotten {
 }
 
 /** Removes the history of a deleted item. Returns how many slots this commit has removed. */
-function forget(turn: Turn, { row, replaced, removed }: Forgotten, timers: RevisionTimers): number {
+function forget(turn: Turn, { row, replaced, removed }: ForgottenItem, timers: RevisionTimers): number {
   const isDuplicate = row.duplicate_of !== null;
   const used = usedSlotKeys(row.collection, row.uuid, revisionsWritten(replaced), isDuplicate);
   if (used.length === 0) return removed;

@@ -33,7 +33,7 @@ const undecided = refuse.badRequest(
 );
 
 type Steps = Pick<SignedInWorkflow<unknown>, 'turn' | 'actors' | 'use'>;
-type Named = z.infer<typeof Administration.commands.lookUpUser.fields>;
+type LookUpFields = z.infer<typeof Administration.commands.lookUpUser.fields>;
 
 const lookUpUser = signedInWorkflow({
   ...Administration.commands.lookUpUser,
@@ -159,7 +159,7 @@ function asAdministrator(workflow: Steps, userUuidText: string): Promise<string>
   });
 }
 
-function find(workflow: Steps, { email, workspace_identifier }: Named): Promise<string | undefined> {
+function find(workflow: Steps, { email, workspace_identifier }: LookUpFields): Promise<string | undefined> {
   const { workspacesPerEmail } = workflow.use(AccountSettings);
   const address = {
     email: normaliseUsername(email),

@@ -49,7 +49,7 @@ interface ByToken {
 
 // biome-ignore lint/suspicious/noExplicitAny: a plan of any shape
 type OwnTurn<Request, Ok> = TurnCommand<Request, Answer<Ok>, any> | SharedCommand<Request, Answer<Ok>, any>;
-type Own<Request, Ok> = OwnTurn<Request, Ok> | WorkflowCommand<Request, Answer<Ok>>;
+type OwnCommand<Request, Ok> = OwnTurn<Request, Ok> | WorkflowCommand<Request, Answer<Ok>>;
 
 type Refusing = (turn: Turn, claims: ValetClaims) => Refused | undefined;
 
@@ -68,7 +68,7 @@ export const allowsAsMinted: Refusing = (turn, claims) => refusalOf(turn, claims
 
 /** Runs `own` for the user's own file, or asks the vault that the token names. Without `refusing`, any session may. */
 export function orOfVault<Request extends ByToken, Ok>(
-  own: Own<Request, Ok>,
+  own: OwnCommand<Request, Ok>,
   refusing: Refusing | undefined,
   ask: (vault: Ask<typeof VaultFiles.commands>, request: Request) => Promise<Answer<Ok>>,
 ): ChoiceCommand<Request, Answer<Ok>> {

@@ -22,10 +22,10 @@ const invalidDestination = refuse.badRequest(
 const invalidConfig = refuse.badRequest('Whether it is enabled is true or false.', 'invalid-delivery-config');
 const invalidReminder = (why: string) => refuse.badRequest(why, 'invalid-reminder');
 
-type Unchecked<Name extends string> = { readonly [Key in Name]?: unknown };
+type UncheckedFields<Name extends string> = { readonly [Key in Name]?: unknown };
 
 export function readConfig(
-  input: Unchecked<'channel' | 'destination' | 'enabled'>,
+  input: UncheckedFields<'channel' | 'destination' | 'enabled'>,
 ): DeliveryConfig | Refused {
   const { channel } = input;
   if (!isChannel(channel)) return invalidChannel;
@@ -47,7 +47,7 @@ export interface ReminderInput {
 
 /** `usual` is the account's channel. A destination without a channel belongs to it. */
 export function readReminder(
-  input: Unchecked<'id' | 'message' | 'dueAtUtc' | 'channel' | 'destination'>,
+  input: UncheckedFields<'id' | 'message' | 'dueAtUtc' | 'channel' | 'destination'>,
   usual: Channel | undefined,
 ): ReminderInput | Refused {
   const id = typeof input.id === 'string' ? input.id.trim() : '';

@@ -36,7 +36,7 @@ import {
   publishedRemindersMax,
   sealContents,
 } from './published-reminder.ts';
-import { applyAnswers, askBack, markRecalled, type Recall } from './recall.ts';
+import { applyAnswers, markRecalled, type Recall, recallMail } from './recall.ts';
 import { armNext, dropMail, forgetDeliveries, put } from './watch.ts';
 
 const unknown = refuse.notFound('There is no such reminder.', 'reminder-not-found');
@@ -79,7 +79,7 @@ async function recallChosen(
       return isRefused(reminders) ? reminders : markRecalled(turn, reminders);
     },
   });
-  return askBack(workflow.actors, workflow.self.id, mails);
+  return recallMail(workflow.actors, workflow.self.id, mails);
 }
 
 // --- feature flags ----------------------------------------------------------------------------------------------------

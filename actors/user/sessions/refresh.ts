@@ -9,7 +9,7 @@
  */
 import type { z } from 'zod';
 import { command, type Turn } from '../../../runtime/command.ts';
-import type { Issued } from '../../identity/session.ts';
+import type { IssuedSession } from '../../identity/session.ts';
 import { answerOf, type Refused, refuse } from '../../reply.ts';
 import { Sessions } from './contract.ts';
 import { renewSession } from './issue.ts';
@@ -33,7 +33,7 @@ export const refresh = command({
 function refreshSession(
   turn: Turn,
   { access, refreshSecrets, apiVersion, device }: RefreshRequest,
-): Issued | Refused {
+): IssuedSession | Refused {
   const { nowMs } = turn;
   const graceStartMs = graceStartMsOf(turn);
   const session = findSession(turn, access);

@@ -11,7 +11,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { Activation, Turn, View } from '../../../runtime/command.ts';
-import { type State, sliceMap } from '../../../runtime/slice.ts';
+import { type ActorState, sliceMap } from '../../../runtime/slice.ts';
 import { type Credentials, equalInConstantTime, namedSecret } from '../../identity/session-tokens.ts';
 import { type Refusal, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
@@ -178,11 +178,11 @@ const storedEveryMs = 10 * minuteMs;
 
 const minutes = new WeakMap<Activation, Map<string, number>>();
 
-type Used = Pick<Session, 'uuid' | 'updatedAtMs'>;
+type SessionUse = Pick<Session, 'uuid' | 'updatedAtMs'>;
 
 export function noteUse(
   { activation, nowMs }: Pick<View, 'activation'> & { readonly nowMs: number },
-  { uuid }: Used,
+  { uuid }: SessionUse,
 ): void {
   const known = minutes.get(activation);
   const minute = Math.floor(nowMs / minuteMs);
@@ -195,10 +195,10 @@ export function noteUse(
 }
 
 /** Accurate to the minute. */
-export const lastUseMs = (activation: Activation, { uuid, updatedAtMs }: Used): number =>
+export const lastUseMs = (activation: Activation, { uuid, updatedAtMs }: SessionUse): number =>
   Math.max(updatedAtMs, (minutes.get(activation)?.get(uuid) ?? 0) * minuteMs);
 
-export function storeUse(turn: Turn, { uuid }: Used): void {
+export function storeUse(turn: Turn, { uuid }: SessionUse): void {
   const session = turn.entry(sessionMap, uuid);
   if (session === undefined || turn.nowMs < session.updatedAtMs + storedEveryMs) return;
   turn.setEntry(sessionMap, uuid, { ...session, updatedAtMs: turn.nowMs });
@@ -253,12 +253,12 @@ export function checkSession(
 }
 
 /** The session that the credentials name, ended or not. Its secrets are not checked. */
-export function findSession(state: State, { style, identifier }: Credentials): Session | undefined {
+export function findSession(state: ActorState, { style, identifier }: Credentials): Session | undefined {
   return style === 2 ? findByPrivateIdentifier(state, identifier) : state.entry(sessionMap, identifier);
 }
 
 /** A user has few sessions. To walk them costs less than to maintain an index. */
-function findByPrivateIdentifier(state: State, privateIdentifier: string): Session | undefined {
+function findByPrivateIdentifier(state: ActorState, privateIdentifier: string): Session | undefined {
   for (const session of state.entries(sessionMap).values()) {
     if (session.privateIdentifier === privateIdentifier) return session;
   }
@@ -271,7 +271,7 @@ function accessIsFresh(session: Session, nowMs: number, settings: AccountSetting
   return nowMs < session.accessExpiresAtMs && session.accessExpiresAtMs <= latestMs;
 }
 
-function isRevoked(state: State, { style, identifier }: Credentials, nowMs: number): boolean {
+function isRevoked(state: ActorState, { style, identifier }: Credentials, nowMs: number): boolean {
   if (style !== 2) return isRemembered(state.entry(revokedSessionMap, identifier), nowMs);
   for (const revoked of state.entries(revokedSessionMap).values()) {
     if (revoked.privateIdentifier === identifier) return isRemembered(revoked, nowMs);

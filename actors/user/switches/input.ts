@@ -18,12 +18,12 @@ export interface SwitchInput {
   readonly deadlineMs: number;
 }
 
-type Unchecked = Readonly<
+type UncheckedFields = Readonly<
   Record<'recipientEmail' | 'recipient' | 'shareUrl' | 'intervalDays' | 'deadline' | 'message', unknown>
 >;
 
 /** A text says what is wrong. */
-export function readSwitch(input: Partial<Unchecked>, nowMs: number): SwitchInput | string {
+export function readSwitch(input: Partial<UncheckedFields>, nowMs: number): SwitchInput | string {
   const recipient = recipientOf(input.recipientEmail ?? input.recipient);
   if (recipient === undefined) return 'Give the e-mail address of one recipient.';
   const shareUrl = linkOf(input.shareUrl);
@@ -62,7 +62,7 @@ function messageOf(input: unknown): string | null | undefined {
 type When = Pick<SwitchInput, 'intervalDays' | 'deadlineMs'>;
 
 /** `deadline` is the first one, and the interval counts from each check-in. Either follows from the other. */
-function whenOf({ intervalDays, deadline }: Partial<Unchecked>, nowMs: number): When | undefined {
+function whenOf({ intervalDays, deadline }: Partial<UncheckedFields>, nowMs: number): When | undefined {
   const deadlineMs = deadline == null ? undefined : deadlineOf(deadline, nowMs);
   if (deadline != null && deadlineMs === undefined) return undefined;
   const days =

@@ -34,9 +34,9 @@ const outcomeSchema = z.object({
 });
 
 const storedSchema = z.object({ from: fromSchema, outcome: outcomeSchema.optional() });
-type Stored = z.infer<typeof storedSchema>;
+type StoredEntry = z.infer<typeof storedSchema>;
 
-export interface JournalEntry extends Stored {
+export interface JournalEntry extends StoredEntry {
   readonly digest: string;
 }
 
@@ -60,7 +60,7 @@ export function entryOf(digest: string, request: SyncRequest, reply: ModernSyncR
 }
 
 /** Clients send tokens and types of any length, and entries stay in memory. So this counts characters before anything is kept. */
-function isLarge(stored: Stored): boolean {
+function isLarge(stored: StoredEntry): boolean {
   let left = storedCharactersMax;
   const fits = (value: unknown): boolean => {
     left -= typeof value === 'string' ? value.length : 1;

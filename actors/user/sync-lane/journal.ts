@@ -102,7 +102,7 @@ export function isJournalFull(view: View): boolean {
   return commandsOf(view) - view.get(journalSlice).gone >= commandsMax;
 }
 
-interface Journaled {
+interface JournaledCommand {
   readonly sessionUuid: string;
   readonly identity: CommandIdentity;
   readonly request: SyncRequest;
@@ -110,7 +110,7 @@ interface Journaled {
 }
 
 /** Call in the turn of the last change that the command makes. */
-export function journal(turn: Turn, { sessionUuid, identity, request, reply }: Journaled): void {
+export function journal(turn: Turn, { sessionUuid, identity, request, reply }: JournaledCommand): void {
   const entry = entryOf(identity.digest, request, reply);
   const number = commandsOf(turn) + 1;
   turn.set(head, { ...turn.get(head), commands: number });

@@ -62,12 +62,12 @@ const leftPlan = (view: View, limit: number, columns?: readonly (keyof ItemRow &
   }),
 });
 
-interface Next {
+interface NextOwner {
   readonly owner: string | undefined;
   readonly isThrough: boolean;
 }
 
-function nextOwner(run: JobRun): Promise<Next> {
+function nextOwner(run: JobRun): Promise<NextOwner> {
   return run.turn({
     reads: (view) => leftPlan(view, 1, ['owner_uuid']),
     turn: (turn, { left }) => {

@@ -1,9 +1,9 @@
 /** Tells come in any order, and also to users who are gone. */
 import test from 'ava';
 import { bob } from '../../kit/account.ts';
+import { fakeVault, tellUser } from '../../kit/fake-vault.ts';
 import { note, uuidNumber } from '../../kit/items.ts';
 import { startServer } from '../../kit/server.ts';
-import { teller, tellUser } from '../../kit/teller.ts';
 import { accept, invite, join, makeVault } from '../../kit/vaults.ts';
 
 const senderUuid = uuidNumber(0xa);
@@ -19,7 +19,7 @@ const message = (n: number, recipient: string, identifier: string | null = 'same
 });
 
 test('the last sent of messages that replace each other stays, in whichever order they come', async (t) => {
-  const server = await startServer(t, { moreKinds: [teller] });
+  const server = await startServer(t, { moreKinds: [fakeVault] });
   const orders = [
     [1, 2, 3],
     [1, 3, 2],
@@ -45,7 +45,7 @@ test('the last sent of messages that replace each other stays, in whichever orde
 });
 
 test('a message that was replaced and read meanwhile does not come back', async (t) => {
-  const server = await startServer(t, { moreKinds: [teller] });
+  const server = await startServer(t, { moreKinds: [fakeVault] });
   const device = await server.device();
   const { userUuid } = device.account;
   const second = { message: message(2, userUuid), replaces: uuidNumber(1) };
@@ -56,7 +56,7 @@ test('a message that was replaced and read meanwhile does not come back', async 
 });
 
 test('a message that its sender has deleted before it came does not come', async (t) => {
-  const server = await startServer(t, { moreKinds: [teller] });
+  const server = await startServer(t, { moreKinds: [fakeVault] });
   const device = await server.device();
   const { userUuid } = device.account;
   await tellUser(server, userUuid, 'messagesWithdrawn', { uuids: [uuidNumber(1)] });
@@ -69,7 +69,7 @@ test('a message that its sender has deleted before it came does not come', async
 });
 
 test('a user who was let in and out before hearing of either does not wait to be let in for good', async (t) => {
-  const server = await startServer(t, { moreKinds: [teller], vaults: { vaultsMax: 1 } });
+  const server = await startServer(t, { moreKinds: [fakeVault], vaults: { vaultsMax: 1 } });
   const alice = await server.device();
   const bobs = await server.device(bob.email);
   const { userUuid } = bobs.account;
@@ -82,7 +82,7 @@ test('a user who was let in and out before hearing of either does not wait to be
 });
 
 test('nothing is kept for a user who is gone or never was', async (t) => {
-  const server = await startServer(t, { moreKinds: [teller] });
+  const server = await startServer(t, { moreKinds: [fakeVault] });
   const device = await server.device(bob.email);
   const { userUuid, password } = device.account;
   const headers = { 'x-server-password': password };
@@ -101,7 +101,7 @@ test('nothing is kept for a user who is gone or never was', async (t) => {
 });
 
 test('a user who hears late of being let in is given the vault, even with all of their own items', async (t) => {
-  const server = await startServer(t, { moreKinds: [teller] });
+  const server = await startServer(t, { moreKinds: [fakeVault] });
   const alice = await server.device();
   const bobs = await server.device(bob.email);
   const { userUuid } = bobs.account;
@@ -126,7 +126,7 @@ test('a user who hears late of being let in is given the vault, even with all of
 });
 
 test('a deletion in a vault that the owner hears of late takes no revision of a later save', async (t) => {
-  const server = await startServer(t, { moreKinds: [teller] });
+  const server = await startServer(t, { moreKinds: [fakeVault] });
   const alice = await server.device();
   const vault = await makeVault(alice);
   const inVault = { shared_vault_uuid: vault, key_system_identifier: 'system' };

@@ -36,7 +36,7 @@ export function* syncsOfOthers(entries: readonly Timed[]): Generator<Sync> {
     if (entry.event !== 'synced') continue;
     const { user, status, tookMs } = entry;
     const sentMs = entry.atMs - tookMs;
-    const isElsewhere = sentMs >= (sinceMs.get(user) ?? Number.POSITIVE_INFINITY);
-    if (isElsewhere && sentMs <= healedMs) yield { user, status, tookMs };
+    const isOfAnotherHost = sentMs >= (sinceMs.get(user) ?? Number.POSITIVE_INFINITY);
+    if (isOfAnotherHost && sentMs <= healedMs) yield { user, status, tookMs };
   }
 }

@@ -130,8 +130,8 @@ export class Replicas {
       // A first sync leaves tombstones out, including those of items that moved here while the device has them
       // elsewhere.
       const isGone = this.#lineage.isDeleted(expected.uuid, expected.version, answeredAt);
-      const isElsewhere = isFirst && (held?.vault ?? user) !== collection;
-      if (isGone && (held === undefined || isElsewhere)) continue;
+      const isInAnotherCollection = isFirst && (held?.vault ?? user) !== collection;
+      if (isGone && (held === undefined || isInAnotherCollection)) continue;
       const has = held === undefined ? 'without it' : `at ${held.version}`;
       this.#report(
         'skipped',

@@ -220,8 +220,9 @@ export class VaultChecker implements Checker {
     if (sent === undefined || sent.content === null) return;
     const { uuid, content, shared_vault_uuid: vault } = sent;
     const own = this.#owningRows.get(uuid)?.get(userUuid);
-    const isHome = own?.['content'] === content && vault !== null && this.#sawTheEnd(vault, userUuid);
-    if (stored?.content === content || isHome)
+    const isInOwnCollection =
+      own?.['content'] === content && vault !== null && this.#sawTheEnd(vault, userUuid);
+    if (stored?.content === content || isInOwnCollection)
       this.#report(`${name} was told ${type} of ${uuid} about its own edit, which is saved`);
   }
 

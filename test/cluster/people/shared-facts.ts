@@ -3,11 +3,11 @@ export interface KnownFile {
   readonly uuid: string;
   readonly bytes: number;
   /** In any place. */
-  readonly homes: Set<string>;
+  readonly collections: Set<string>;
   isErased: boolean;
 }
 
-export class Book {
+export class SharedFacts {
   readonly users = new Set<string>();
   readonly vaults = new Set<string>();
   readonly files: KnownFile[] = [];

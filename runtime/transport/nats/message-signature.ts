@@ -1,21 +1,21 @@
 /**
- * The seal on every message between processes, made with a key derived from the root secret. Access to NATS does not make a
+ * The signature on every message between processes, made with a key derived from the root secret. Access to NATS does not make a
  * sender a process of the cluster.
  *
- *   byte 0          the format, above all versions that frames without a seal ever had
- *   bytes 1-6       when it was sealed, in milliseconds since the epoch
+ *   byte 0          the format, above all versions that frames without a signature ever had
+ *   bytes 1-6       when it was signed, in milliseconds since the epoch
  *   bytes 7-        the frame
  *   last 16 bytes   the first half of HMAC-SHA256 over the subject, the subject for its answer, and the bytes before
  *
  * It prevents calls, replies, hints, events, parts and wake-ups of strangers. It also prevents changes to a message, and its
- * replay to another subject or with another subject for its answer. An answer is sealed for the subject of one request of one
+ * replay to another subject or with another subject for its answer. An answer is signed for the subject of one request of one
  * process, and is valid for no other.
  *
- * It does not prevent reading, which is for TLS and NATS permissions. Nor does it prevent holding a message back, or replaying
- * it to the same subject within `staleMs`. The transport never promised otherwise: a call may come twice, and late. A stranger
- * may also pretend that a call's subject has no listener, because NATS reports that by a message without a seal.
+ * It does not prevent reading, which is for TLS and NATS permissions. It does not prevent holding a message back, or replaying it
+ * to the same subject within `staleMs`. The transport never promised otherwise: a call may come twice, and late. A stranger may
+ * also pretend that a call's subject has no listener, because NATS reports that by a message without a signature.
  *
- * A message without a valid seal is never answered: the answer would carry our seal to a subject of the stranger's choice.
+ * A message without a valid signature is never answered: the answer would carry our signature to a subject of the stranger's choice.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
@@ -30,27 +30,27 @@ const macBytes = 16;
 /** A wake-up waits for up to five minutes in its stream, and the clocks of two machines may differ by as much. */
 const staleMs = 600_000;
 
-export interface SealedMessage {
+export interface SignedMessage {
   readonly subject: string;
   readonly reply?: string | undefined;
   readonly data: Uint8Array;
 }
 
-export interface Seal {
-  /** Seals a frame that goes to `subject`, with its answer to `reply`. */
-  seal(frame: Uint8Array, subject: string, reply?: string): Buffer;
+export interface MessageSigner {
+  /** Signs a frame that goes to `subject`, with its answer to `reply`. */
+  sign(frame: Uint8Array, subject: string, reply?: string): Buffer;
   /** The frame that a process of this cluster has sent there. @throws FrameError */
-  open(message: SealedMessage): Uint8Array;
+  verify(message: SignedMessage): Uint8Array;
 }
 
-export function createSeal(key: Buffer, clock: Pick<Clock, 'nowMs'>): Seal {
+export function createMessageSigner(key: Buffer, clock: Pick<Clock, 'nowMs'>): MessageSigner {
   const hmac = createHmacSha256(key);
   /** Subjects hold no spaces. */
-  const macOf = (sealed: Uint8Array, subject: string, reply: string): Buffer =>
-    hmac([subject, reply, ''].join(' '), sealed).subarray(0, macBytes);
+  const macOf = (signed: Uint8Array, subject: string, reply: string): Buffer =>
+    hmac([subject, reply, ''].join(' '), signed).subarray(0, macBytes);
 
   return {
-    seal(frame, subject, reply = '') {
+    sign(frame, subject, reply = '') {
       const message = Buffer.allocUnsafe(frameAt + frame.length + macBytes);
       message[0] = format;
       message.writeUIntBE(clock.nowMs(), timeAt, timeBytes);
@@ -60,15 +60,15 @@ export function createSeal(key: Buffer, clock: Pick<Clock, 'nowMs'>): Seal {
       return message;
     },
 
-    open({ subject, reply = '', data }) {
+    verify({ subject, reply = '', data }) {
       const message = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
       const end = message.length - macBytes;
       if (message.length > 0 && message[0] !== format) {
         throw new FrameError('version', 'messages of this format are not known here');
       }
-      if (end < frameAt) throw new FrameError('corrupt', 'the message is too short for a seal');
+      if (end < frameAt) throw new FrameError('corrupt', 'the message is too short for a signature');
       if (!timingSafeEqual(message.subarray(end), macOf(message.subarray(0, end), subject, reply))) {
-        throw new FrameError('mac', 'the message is not sealed with the key of this cluster');
+        throw new FrameError('mac', 'the message is not signed with the key of this cluster');
       }
       const agoMs = clock.nowMs() - message.readUIntBE(timeAt, timeBytes);
       if (Math.abs(agoMs) > staleMs)
@@ -80,7 +80,7 @@ export function createSeal(key: Buffer, clock: Pick<Clock, 'nowMs'>): Seal {
 
 const blockBytes = 64;
 
-/** RFC 2104 over two one-shot hashes: the library's HMAC object costs as much as the call it would seal. */
+/** RFC 2104 over two one-shot hashes: the library's HMAC object costs as much as the call it would sign. */
 export function createHmacSha256(key: Buffer): (context: string, bytes: Uint8Array) => Buffer {
   if (key.length > blockBytes) throw new RangeError('the key is longer than a block');
   const padded = (pad: number) => {

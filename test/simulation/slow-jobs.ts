@@ -5,7 +5,7 @@ import type { Gateway } from './gateway.ts';
 import { startOfTimeMs } from './process.ts';
 import type { SimulatedTime } from './time.ts';
 
-export interface HaulClientOptions {
+export interface SlowJobClientOptions {
   readonly name: string;
   readonly counters: readonly string[];
   readonly gateway: Gateway;
@@ -22,18 +22,18 @@ const callsMax = 12;
 const thinkMs = 500;
 const hangMs = 6_000;
 
-export class HaulClient {
-  readonly #options: HaulClientOptions;
+export class SlowJobClient {
+  readonly #options: SlowJobClientOptions;
   #calls = 0;
 
-  constructor(options: HaulClientOptions) {
+  constructor(options: SlowJobClientOptions) {
     this.#options = options;
   }
 
   async work(untilMs: number): Promise<void> {
     const { time, random } = this.#options;
     while (this.#calls < callsMax && time.nowMs < untilMs) {
-      await this.#act();
+      await this.#startOrStop();
       await time.sleep(random.fraction() * 2 * thinkMs);
     }
   }
@@ -41,12 +41,12 @@ export class HaulClient {
   /** The checkers judge the outcome of the jobs. */
   async finish(): Promise<undefined> {}
 
-  #act(): Promise<void> {
+  #startOrStop(): Promise<void> {
     const { random, time, counters } = this.#options;
     const name = random.pick([...names, `of-${this.#calls}`]);
-    if (random.chance(0.1)) return this.#operate('stopHaul', { name });
+    if (random.chance(0.1)) return this.#request('stopSlowJob', { name });
     const nowMs = Math.floor(startOfTimeMs + time.nowMs);
-    return this.#operate('haul', {
+    return this.#request('startSlowJob', {
       name,
       to: random.pick(counters),
       workMs: random.pick([5, 100, 500, 1_500]),
@@ -62,7 +62,7 @@ export class HaulClient {
     return random.chance(0.1) ? random.below(1_000) : 0;
   }
 
-  async #operate(command: string, fields: object): Promise<void> {
+  async #request(command: string, fields: object): Promise<void> {
     const { name, random, history, gateway, counters } = this.#options;
     this.#calls += 1;
     const op = `${name}.${this.#calls}`;

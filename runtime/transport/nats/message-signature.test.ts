@@ -2,13 +2,13 @@ import { createHmac } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
 import { FrameError } from './frame.ts';
-import { createHmacSha256, createSeal } from './seal.ts';
+import { createHmacSha256, createMessageSigner } from './message-signature.ts';
 
 const key = Buffer.alloc(32, 1);
 const frame = Buffer.from('frame');
 const minuteMs = 60_000;
-const sealAt = (nowMs: number, of = key) => createSeal(of, { nowMs: () => nowMs });
-const seal = sealAt(0);
+const signerAt = (nowMs: number, of = key) => createMessageSigner(of, { nowMs: () => nowMs });
+const signer = signerAt(0);
 
 test('it is the HMAC-SHA256 of the standard', (t) => {
   const bytes = fc.uint8Array({ maxLength: 200 });
@@ -25,14 +25,14 @@ test('it is the HMAC-SHA256 of the standard', (t) => {
   );
 });
 
-test('a sealed message is opened where it was sent, with the subject for its answer', (t) => {
-  t.deepEqual(seal.open({ subject: 'a', data: seal.seal(frame, 'a') }), frame);
-  t.deepEqual(seal.open({ subject: 'a', reply: 'r', data: seal.seal(frame, 'a', 'r') }), frame);
+test('a signed message is accepted where it was sent, with the subject for its answer', (t) => {
+  t.deepEqual(signer.verify({ subject: 'a', data: signer.sign(frame, 'a') }), frame);
+  t.deepEqual(signer.verify({ subject: 'a', reply: 'r', data: signer.sign(frame, 'a', 'r') }), frame);
 });
 
-function rejection(message: Parameters<typeof seal.open>[0], at = seal): string {
+function rejection(message: Parameters<typeof signer.verify>[0], at = signer): string {
   try {
-    at.open(message);
+    at.verify(message);
   } catch (error) {
     if (error instanceof FrameError) return error.reason;
   }
@@ -40,29 +40,29 @@ function rejection(message: Parameters<typeof seal.open>[0], at = seal): string 
 }
 
 test('no byte of it can be changed, removed or added', (t) => {
-  const sealed = seal.seal(frame, 'a');
-  for (let at = 0; at < sealed.length; at += 1) {
-    const changed = Buffer.from(sealed);
+  const signed = signer.sign(frame, 'a');
+  for (let at = 0; at < signed.length; at += 1) {
+    const changed = Buffer.from(signed);
     changed[at] = (changed[at] ?? 0) ^ 1;
     t.is(rejection({ subject: 'a', data: changed }), at === 0 ? 'version' : 'mac', `byte ${at}`);
-    t.not(rejection({ subject: 'a', data: sealed.subarray(0, at) }), 'opened', `${at} bytes`);
+    t.not(rejection({ subject: 'a', data: signed.subarray(0, at) }), 'opened', `${at} bytes`);
   }
-  t.is(rejection({ subject: 'a', data: Buffer.concat([sealed, Buffer.alloc(1)]) }), 'mac');
+  t.is(rejection({ subject: 'a', data: Buffer.concat([signed, Buffer.alloc(1)]) }), 'mac');
 });
 
 test('it is good for one subject, one subject for the answer and one key', (t) => {
-  const data = seal.seal(frame, 'a', 'r');
+  const data = signer.sign(frame, 'a', 'r');
   t.is(rejection({ subject: 'b', reply: 'r', data }), 'mac');
   t.is(rejection({ subject: 'a', reply: 'q', data }), 'mac');
   t.is(rejection({ subject: 'a', data }), 'mac');
-  t.is(rejection({ subject: 'a', reply: 'r', data }, sealAt(0, Buffer.alloc(32, 2))), 'mac');
+  t.is(rejection({ subject: 'a', reply: 'r', data }, signerAt(0, Buffer.alloc(32, 2))), 'mac');
 });
 
 test('it is good for ten minutes, whichever clock is ahead', (t) => {
   const nowMs = 1e12;
-  const message = { subject: 'a', data: sealAt(nowMs).seal(frame, 'a') };
+  const message = { subject: 'a', data: signerAt(nowMs).sign(frame, 'a') };
   for (const byMs of [-10 * minuteMs, 10 * minuteMs])
-    t.is(rejection(message, sealAt(nowMs + byMs)), 'opened', `${byMs}`);
+    t.is(rejection(message, signerAt(nowMs + byMs)), 'opened', `${byMs}`);
   for (const byMs of [-10 * minuteMs - 1, 10 * minuteMs + 1])
-    t.is(rejection(message, sealAt(nowMs + byMs)), 'stale', `${byMs}`);
+    t.is(rejection(message, signerAt(nowMs + byMs)), 'stale', `${byMs}`);
 });

@@ -13,10 +13,10 @@ interface InVault {
 /** The owner of a file is an account or a vault, by its uuid. */
 interface OfFile {
   readonly file: string;
-  readonly home: string;
+  readonly collection: string;
 }
 
-export type Act =
+export type Operation =
   | Does<'make-vault'>
   | (Does<'invite'> & InVault & { readonly whom: string; readonly permission: Permission })
   | (Does<'change-invite'> & InVault & { readonly invite: string; readonly permission: Permission })
@@ -34,4 +34,4 @@ export type Act =
   | (Does<'erase'> & OfFile)
   | (Does<'move'> & OfFile & { readonly to: string });
 
-export type ActOf<D extends Act['does']> = Extract<Act, Does<D>>;
+export type OperationOf<D extends Operation['does']> = Extract<Operation, Does<D>>;

@@ -12,25 +12,25 @@ import type { TestServer } from './server.ts';
 const tells = { ...Inbox.tells, ...Revisions.tells, ...Vaults.tells };
 type UserTells = Tells<typeof tells>;
 
-const Teller = contract({
-  name: 'teller',
+const FakeVault = contract({
+  name: 'fakeVault',
   commands: {
-    say: {
+    send: {
       request: z.object({ to: z.string(), name: z.string(), payload: z.unknown() }),
       reply: z.object({}),
     },
   },
 });
 
-export const teller = kindOf(Teller, {
+export const fakeVault = kindOf(FakeVault, {
   uses: [],
   slices: [],
   tables: [],
   timers: {},
   tells: {},
   commands: {
-    say: command({
-      ...Teller.commands.say,
+    send: command({
+      ...FakeVault.commands.send,
       creates: true,
       repeat: 'recorded',
       turn: (turn, { to, name, payload }) => {
@@ -52,7 +52,7 @@ export async function tellUser<Name extends keyof UserTells>(
   name: Name,
   payload: Parameters<UserTells[Name]>[0],
 ): Promise<void> {
-  const { ask } = server.host.actors.get(Teller, 'vault');
-  await server.answered(ask.say({ to, name, payload }));
+  const { ask } = server.host.actors.get(FakeVault, 'vault');
+  await server.answered(ask.send({ to, name, payload }));
   await server.advance(1_000);
 }

@@ -1,25 +1,26 @@
 import test from 'ava';
-import { DialPace, dialsPerTurn, turnMs, waitingMax } from './dial-pace.ts';
+import { HandshakeLimiter, handshakesPerTurn, turnMs, waitingMax } from './handshake-limiter.ts';
 
 function world() {
   const due: (() => void)[] = [];
   const delaysMs: number[] = [];
-  const pace = new DialPace({
+  const limiter = new HandshakeLimiter({
     schedule(delayMs, work) {
       due.push(work);
       delaysMs.push(delayMs);
       return () => {};
     },
   });
-  const wentOn: number[] = [];
+  const admitted: number[] = [];
   const refused: number[] = [];
   return {
-    wentOn,
+    wentOn: admitted,
     refused,
     due,
     delaysMs,
-    dial: (client: number) => void pace.next().then((mayGoOn) => (mayGoOn ? wentOn : refused).push(client)),
-    /** The event loop comes to the pace, however late. */
+    connect: (client: number) =>
+      void limiter.next().then((isAdmitted) => (isAdmitted ? admitted : refused).push(client)),
+    /** The event loop comes to the limiter, however late. */
     async turn() {
       for (const work of due.splice(0)) work();
       await settled();
@@ -33,36 +34,36 @@ async function settled(): Promise<void> {
 }
 
 test('a few clients go on at once, the others in the next turns, in the order in which they came', async (t) => {
-  const { wentOn, dial, turn } = world();
-  const crowd = Array.from({ length: 2 * dialsPerTurn + 1 }, (_, index) => index);
+  const { wentOn, connect: dial, turn } = world();
+  const crowd = Array.from({ length: 2 * handshakesPerTurn + 1 }, (_, index) => index);
   for (const client of crowd) dial(client);
   await settled();
-  t.deepEqual(wentOn, crowd.slice(0, dialsPerTurn));
+  t.deepEqual(wentOn, crowd.slice(0, handshakesPerTurn));
   await turn();
-  t.deepEqual(wentOn, crowd.slice(0, 2 * dialsPerTurn));
+  t.deepEqual(wentOn, crowd.slice(0, 2 * handshakesPerTurn));
   await turn();
   t.deepEqual(wentOn, crowd);
 });
 
 test('a client that comes while others wait does not overtake them', async (t) => {
-  const { wentOn, dial, turn } = world();
-  for (let client = 0; client < dialsPerTurn + 2; client += 1) dial(client);
+  const { wentOn, connect: dial, turn } = world();
+  for (let client = 0; client < handshakesPerTurn + 2; client += 1) dial(client);
   await turn();
-  for (let client = dialsPerTurn + 2; client < 3 * dialsPerTurn; client += 1) dial(client);
+  for (let client = handshakesPerTurn + 2; client < 3 * handshakesPerTurn; client += 1) dial(client);
   await settled();
   t.deepEqual(wentOn, [...wentOn.keys()]);
-  t.is(wentOn.length, 2 * dialsPerTurn);
+  t.is(wentOn.length, 2 * handshakesPerTurn);
 });
 
 test('between two turns is time for everybody else', async (t) => {
-  const { delaysMs, dial, turn } = world();
-  for (let client = 0; client < 2 * dialsPerTurn; client += 1) dial(client);
+  const { delaysMs, connect: dial, turn } = world();
+  for (let client = 0; client < 2 * handshakesPerTurn; client += 1) dial(client);
   await turn();
   t.deepEqual(delaysMs, [turnMs, turnMs]);
 });
 
 test('once nobody dials any more, it leaves the event loop alone', async (t) => {
-  const { due, dial, turn } = world();
+  const { due, connect: dial, turn } = world();
   dial(0);
   t.is(due.length, 1);
   await turn();
@@ -70,8 +71,8 @@ test('once nobody dials any more, it leaves the event loop alone', async (t) => 
 });
 
 test('a client that would wait longer than its request may take is refused at once', async (t) => {
-  const { dial, refused, turn } = world();
-  const served = dialsPerTurn + waitingMax;
+  const { connect: dial, refused, turn } = world();
+  const served = handshakesPerTurn + waitingMax;
   for (let client = 0; client < served; client += 1) dial(client);
   await settled();
   t.deepEqual(refused, []);
@@ -84,8 +85,8 @@ test('a client that would wait longer than its request may take is refused at on
   t.deepEqual(refused, [served]);
 });
 
-test('a crowd of any size that comes again after each refusal is served as fast as the pace allows', async (t) => {
-  const { dial, refused, turn, wentOn } = world();
+test('a crowd of any size that comes again after each refusal is served as fast as the limiter allows', async (t) => {
+  const { connect: dial, refused, turn, wentOn } = world();
   const crowd = 5 * waitingMax;
   const requestMs = 25_000;
   const turns: number[] = [];
@@ -99,7 +100,7 @@ test('a crowd of any size that comes again after each refusal is served as fast 
     // Refused clients come again after a second.
     if (nowMs % 1_000 === 0) for (const client of refused.splice(0)) dial(client);
   }
-  t.true((waitingMax / dialsPerTurn) * turnMs < requestMs);
+  t.true((waitingMax / handshakesPerTurn) * turnMs < requestMs);
   t.deepEqual(new Set(wentOn).size, crowd);
-  t.true(turns.length <= crowd / dialsPerTurn + 1_000 / turnMs);
+  t.true(turns.length <= crowd / handshakesPerTurn + 1_000 / turnMs);
 });

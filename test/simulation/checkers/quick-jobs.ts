@@ -8,11 +8,11 @@ import type { Durable } from './durable.ts';
 /** Not longer: a host that is well at both ends was so in between. */
 const delayMaxMs = recoveryMs;
 
-export class ErrandChecker {
+export class QuickJobChecker {
   readonly #report: Report;
   readonly #durable: Durable;
   readonly #time: SimulatedTime;
-  #wellHostOf: (counter: string) => string | undefined = () => undefined;
+  #healthyHostOf: (counter: string) => string | undefined = () => undefined;
 
   constructor(report: Report, durable: Durable, time: SimulatedTime) {
     this.#report = report;
@@ -20,16 +20,16 @@ export class ErrandChecker {
     this.#time = time;
   }
 
-  /** `wellHostOf`: the host of a counter, unless something is wrong with it. */
-  watch(wellHostOf: (counter: string) => string | undefined): void {
-    this.#wellHostOf = wellHostOf;
+  /** `healthyHostOf`: the host of a counter, unless something is wrong with it. */
+  watch(healthyHostOf: (counter: string) => string | undefined): void {
+    this.#healthyHostOf = healthyHostOf;
   }
 
   started(op: string, counter: string): void {
-    const host = this.#wellHostOf(counter);
+    const host = this.#healthyHostOf(counter);
     if (host === undefined) return;
     this.#time.after(delayMaxMs, () => {
-      if (this.#wellHostOf(counter) !== host) return;
+      if (this.#healthyHostOf(counter) !== host) return;
       const journal =
         this.#durable.slice<readonly string[]>({ kind: 'counter', id: counter }, 'journal') ?? [];
       if (!journal.includes(`ran:${op}`))

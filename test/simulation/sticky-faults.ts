@@ -9,19 +9,19 @@ import type { WatchedDatabase } from './database.ts';
 import type { SimulatedProcess } from './process.ts';
 import type { SimulatedTime } from './time.ts';
 
-export const ailments = ['locked', 'lost', 'late'] as const;
-export type Ailment = (typeof ailments)[number];
+export const stickyFaultKinds = ['locked', 'lost', 'late'] as const;
+export type StickyFaultKind = (typeof stickyFaultKinds)[number];
 
 /** The time of a statement that times out. */
 const timeoutMs = 150;
-/** The time until everything that an ailment has held up is done. */
+/** The time until everything that a fault has held up is done. */
 const recoveryMs = 8_000;
 
-export class Ailments {
+export class StickyFaults {
   readonly #time: SimulatedTime;
   readonly #database: WatchedDatabase;
-  readonly #ailing = new Map<string, Ailment>();
-  readonly #wellAtMs = new Map<string, number>();
+  readonly #faults = new Map<string, StickyFaultKind>();
+  readonly #healthyAtMs = new Map<string, number>();
 
   constructor(time: SimulatedTime, database: WatchedDatabase) {
     this.#time = time;
@@ -29,23 +29,23 @@ export class Ailments {
   }
 
   /** The counter has it for this long, unless it has one already. */
-  strike(counter: string, ailment: Ailment, forMs: number): void {
-    if (this.#ailing.has(counter)) return;
-    this.#ailing.set(counter, ailment);
-    if (ailment === 'locked') this.#database.lock(addressOf(counter));
+  inject(counter: string, kind: StickyFaultKind, forMs: number): void {
+    if (this.#faults.has(counter)) return;
+    this.#faults.set(counter, kind);
+    if (kind === 'locked') this.#database.lock(addressOf(counter));
     this.#time.after(forMs, () => this.#end(counter));
   }
 
   heal(): void {
-    for (const counter of [...this.#ailing.keys()]) this.#end(counter);
+    for (const counter of [...this.#faults.keys()]) this.#end(counter);
   }
 
-  /** Whether a counter has no ailment and had none for a while. */
-  isWell(counter: string): boolean {
-    return !this.#ailing.has(counter) && (this.#wellAtMs.get(counter) ?? 0) <= this.#time.nowMs;
+  /** Whether a counter has no fault and had none for a while. */
+  isHealthy(counter: string): boolean {
+    return !this.#faults.has(counter) && (this.#healthyAtMs.get(counter) ?? 0) <= this.#time.nowMs;
   }
 
-  /** Runs a commit as the ailments of its members allow. */
+  /** Runs a commit as the faults of its members allow. */
   async commit<T>(commits: readonly Commit[], process: SimulatedProcess, run: () => Promise<T>): Promise<T> {
     const found = commits.map(({ address }) => this.#of(address));
     if (!found.includes('lost') && !found.includes('late')) return run();
@@ -54,13 +54,13 @@ export class Ailments {
     throw new StoreError('unknown', 'simulated: it timed out');
   }
 
-  #of({ kind, id }: Address): Ailment | undefined {
-    return kind === 'counter' ? this.#ailing.get(id) : undefined;
+  #of({ kind, id }: Address): StickyFaultKind | undefined {
+    return kind === 'counter' ? this.#faults.get(id) : undefined;
   }
 
   #end(counter: string): void {
-    if (!this.#ailing.delete(counter)) return;
-    this.#wellAtMs.set(counter, this.#time.nowMs + recoveryMs);
+    if (!this.#faults.delete(counter)) return;
+    this.#healthyAtMs.set(counter, this.#time.nowMs + recoveryMs);
     this.#database.unlock(addressOf(counter));
   }
 }

@@ -5,7 +5,7 @@ export interface Invite {
   readonly uuid: string;
 }
 
-export class Book {
+export class SharedFacts {
   readonly #users = new Map<string, string>();
   readonly vaults: string[] = [];
   readonly invites: Invite[] = [];
