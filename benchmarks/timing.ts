@@ -20,7 +20,7 @@ import { startBuiltServer } from './support/server.ts';
 const { values } = parseArgs({ options: { samples: { type: 'string', default: '600' } } });
 const samples = Number(values.samples);
 const addressesOfEach = 40;
-/** Of another network than that in which the accounts registered, and which they know. */
+/** An address in another network than the one where the accounts registered, which they know. */
 const localAddress = '127.7.7.7';
 const agent = new Agent({ keepAlive: true });
 

@@ -67,7 +67,7 @@ const writtenPieceBytes = 262_144;
 const readPieceBytes = 524_288;
 /** Bytes of a draft without a name, at most: somewhat more than clients send in a chunk. */
 const namelessBytesMax = 8 * 1_048_576;
-/** When the draft of a node that never came back is removed. Each write to a draft begins its time anew. */
+/** When the draft of a node that never came back is removed. Each write to a draft restarts its time. */
 const strangeDraftAgeMs = 86_400_000;
 /** Attempts to give a draft its name. Each fails only if a removal comes in between. */
 const placingTriesMax = 10;

@@ -75,7 +75,7 @@ export function chooseRelay(turn: Turn, tried: readonly string[] = []): Choice {
 /** Whether a mail that one relay could not take goes to the next. */
 export const goesToNext = (turn: Turn): boolean => turn.get(relaysSlice).fallback === 'next-enabled';
 
-/** Forgets the use of relays that were removed from the list, or listed anew. */
+/** Forgets the use of relays that were removed from the list, or were listed again. */
 export function forgetUse(turn: Turn, ids: readonly string[]): void {
   const remaining = Object.entries(turn.get(relayUseSlice)).filter(([id]) => !ids.includes(id));
   turn.set(relayUseSlice, Object.fromEntries(remaining));

@@ -5,8 +5,8 @@
  * Invariants:
  * - Records that cannot be read are never overwritten. If a record does not open, or if the MAC is wrong, none is read or changed.
  *   Only `clearRecords` removes them, which an administrator has to confirm.
- * - The MAC is written with every change of a record, in the same commit. The empty set has none, so that a node with the right key
- *   can begin anew.
+ * - The MAC is written with every change of a record, in the same commit. The empty set has none, so that a node with the right
+ *   key can start over.
  */
 import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';

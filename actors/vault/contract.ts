@@ -13,7 +13,7 @@ import { membersMax } from './settings.ts';
 
 /** For a caller who is not a member. The words do not tell whether there is such a vault. */
 export const noSuchVault = refuse.badRequest('There is no such shared vault, or you are not a member of it.');
-/** Likewise, for a caller who neither sent the invite nor got it. */
+/** The same for a caller who neither sent the invite nor got it. */
 export const noSuchInvite = refuse.badRequest('There is no such invite, or it is not yours.');
 export const notTheOwner = refuse.badRequest('Only the owner of the shared vault may do this.');
 

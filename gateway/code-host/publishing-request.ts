@@ -28,7 +28,7 @@ export interface Publishing {
   readonly owner: string;
   readonly repo: string;
   readonly branch: string;
-  /** Without empty segments, and without segments that lead elsewhere. */
+  /** Without empty segments, and without segments that leave the folder. */
   readonly path: string;
   readonly content: string;
   readonly message: string;

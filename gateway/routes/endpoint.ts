@@ -42,7 +42,7 @@ export interface Endpoint<Fields, Ok>
   readonly status?: 200 | 201 | 202 | 204;
   /** For a GET that reads but may still change something: HEAD does not run it. */
   readonly changesSomething?: boolean;
-  /** Statuses of its refusals, besides those of every session. */
+  /** Statuses of its refusals, in addition to those of every session. */
   readonly refusals?: readonly number[];
   /** Its answer says `success`, and so does a 400. */
   readonly hasSuccessField?: boolean;

@@ -108,7 +108,7 @@ export function socketRoutes(
   }
 
   /**
-   * Sockets end at this server, so the report of an end elsewhere leaves nothing to record. It only checks the token.
+   * Sockets end at this server, so a report that one has ended leaves nothing to record. It only checks the token.
    */
   const opened = async (context: RequestContext<'public'>): Promise<RouteReply> => {
     const token = (context.header('authorization') ?? '').replace(/^Bearer +/i, '');

@@ -96,7 +96,7 @@ export class Audiences {
     return this.#byVault.get(vaultUuid)?.listeners.get(userUuid)?.isAdmitted ?? false;
   }
 
-  /** Asks anew about all of them, and resolves to the incarnation of the vault's host. @throws ActorError */
+  /** Asks about all of them again, and resolves to the incarnation of the vault's host. @throws ActorError */
   async register(vaultUuid: string, actors: Actors): Promise<string | undefined> {
     const audience = this.#byVault.get(vaultUuid);
     return audience && this.#admit(audience, new Map(audience.listeners), actors);

@@ -44,7 +44,7 @@ interface UserData {
   readonly endHold: () => void;
 }
 
-/** Clients send nothing but `ping`. */
+/** Clients send only `ping`. */
 const payloadBytesMax = 1_024;
 /** A few hundred frames: a client that has not read those connects again and syncs. */
 const backpressureBytesMax = 64 * 1_024;

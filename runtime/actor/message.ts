@@ -37,7 +37,7 @@ export interface QueuedMessage {
   /** Commit it alone: merged commits with it were rejected or lost. */
   unmerged: boolean;
   conflicting: ConflictingRows;
-  /** The caller was told that the outcome is unknown, and no longer waits. */
+  /** The caller got the answer that the outcome is unknown, and no longer waits. */
   answered: boolean;
   reads: BegunReads | undefined;
   /** The signals of the turn's last run. They leave with its outcome, unless that is an error. */

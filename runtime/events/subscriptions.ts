@@ -83,7 +83,7 @@ export class Subscriptions implements SubscribedActors {
   readonly #actors: Actors;
   readonly #queue = new RegistrationQueue();
   readonly #failed = new Set<Subscription>();
-  /** Registered anew, but not yet reported to their subscribers. */
+  /** Registered again, but not yet reported to their subscribers. */
   readonly #repaired = new Set<Subscription>();
   readonly #cancels = new Map<'listen' | 'check' | 'tick' | 'retry' | 'tell', () => void>();
   /** Registrations in flight, by shard. */
@@ -153,7 +153,7 @@ export class Subscriptions implements SubscribedActors {
     this.#index.add({ key: addressKey(actor), actor, shard, ...state, ...this.#nextTimes() });
   }
 
-  /** A registration from elsewhere has subscribed this gateway to the actor. */
+  /** A registration by another part of the gateway has subscribed it to the actor. */
   registered(actor: Address, registration: string): void {
     const subscription = this.#index.get(actor);
     if (subscription === undefined) return;

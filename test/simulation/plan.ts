@@ -94,7 +94,7 @@ export interface Plan {
   /** Clients that start jobs. */
   readonly slowJobClients: number;
   readonly thinkMs: number;
-  /** Of each client. */
+  /** Calls of each client. */
   readonly callsMax: number;
   /** The longest time that a client waits for an answer before it asks again. */
   readonly patienceMs: number;
@@ -103,8 +103,8 @@ export interface Plan {
   /** Nothing fails except around one counter or another. */
   readonly hasStickyFaults: boolean;
   /**
-   * Nothing fails except one part after another: a host is cut off from the database, reads are given up, and the runs
-   * of one job hang. Nobody else may notice.
+   * One part after another fails: a host is cut off from the database, reads are given up, and the runs of one job hang. Nobody
+   * else may notice.
    */
   readonly isTroubled: boolean;
   /** The database's clock stays within the margin of answers from memory; commits are safe whatever it does. */

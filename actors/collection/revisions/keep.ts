@@ -43,7 +43,7 @@ export function keepHistory(turn: Turn, writes: readonly ItemWrite[], timers: Re
   tellOwners(turn, writes);
 }
 
-/** Other collections may have more of the history of a deleted item (see deleted-elsewhere.ts). */
+/** Other collections may hold more history of a deleted item (see deleted-elsewhere.ts). */
 function tellOwners(turn: Turn, writes: readonly ItemWrite[]): void {
   const deleted = writes.flatMap(({ row, replaced }) => {
     const item = row.deleted && replaced?.deleted === false ? deletedOf(row, replaced) : undefined;

@@ -21,7 +21,7 @@ import { restartSignIns } from './password-guard.ts';
 /** Longer than any call may take. */
 const banningAgeMs = 120_000;
 
-/** By the call that bans somebody at this moment. Each call has its own mark: the end of one must not end the others. */
+/** Set by the call that is banning a user at this moment. Each call has its own mark: the end of one must not end the others. */
 export const banningMap = sliceMap<{ readonly untilMs: number }>({
   family: 'banning',
   format: 1,
@@ -49,7 +49,7 @@ export function endBanning(turn: Turn, callId: string): void {
 
 export type BanOutcome = 'set' | 'unchanged' | 'administrator' | 'busy';
 
-/** `administrator`: an operator has to demote them first. `busy`: the account bans somebody at this moment. */
+/** `administrator`: an operator has to demote them first. `busy`: the account is banning another user at this moment. */
 export function ban(
   turn: Turn,
   hooks: RaisedHooks,

@@ -76,7 +76,7 @@ function writeRow(turn: Turn, imported: ImportedAccount, { account }: OwnAccount
     user_uuid: turn.self.id,
     ...address,
     password_hash: closedHash,
-    // A new version, so that an account which an earlier pass has opened is checked anew.
+    // A new version, so that an account which an earlier pass has opened is checked again.
     credentials_version: (before?.credentials_version ?? 0) + 1,
     key_params: JSON.stringify(keyParams),
   };

@@ -288,7 +288,7 @@ function withContents(turn: Turn, before: PublishedReminder, input: ReminderInpu
 }
 
 /**
- * `record`: only displayed fields change; a delivery in the past or under way stays. `occurrence`: it is delivered anew. A
+ * `record`: only displayed fields change; a delivery in the past or under way stays. `occurrence`: it is delivered again. A
  * reminder that was sent gets a new occurrence only for a later time, as clients publish again whenever a note changes.
  */
 function changeOf(

@@ -1,6 +1,6 @@
 /**
- * A job that was started and neither stopped nor started again completes exactly once. None begins before its start
- * is durable, none takes a step for a run that is over, and its row is gone with the last step.
+ * A job that was started and neither stopped nor started again completes exactly once. No job begins before its start is durable,
+ * and none takes a step for a run that is over. Its row goes with the last step.
  */
 import type { Address } from '../../../runtime/address.ts';
 import { decode } from '../../../runtime/store/encoding.ts';
