@@ -1,0 +1,29 @@
+/** Compares files by their hashes. */
+import { createHash } from 'node:crypto';
+import { type Context, forEachConcurrently } from '../context.ts';
+import { ownerOf } from '../files/import.ts';
+import type { SourceFiles } from '../files/source.ts';
+import type { Vaults } from '../items.ts';
+import type { Population } from '../vaults.ts';
+import { type Compared, differ } from './compared.ts';
+
+const filesConcurrencyMax = 2;
+
+export async function compareFiles(
+  { target }: Context,
+  compared: Compared,
+  files: SourceFiles,
+  owners: Pick<Population, 'accepted'> & { readonly vaults: Vaults },
+): Promise<void> {
+  await forEachConcurrently(files.list(), filesConcurrencyMax, async (file) => {
+    const owner = ownerOf(file, owners, owners.vaults);
+    if (owner === undefined || file.bytes === 0) return;
+    compared.files += 1;
+    const hash = createHash('sha256');
+    for await (const piece of await files.read(file)) hash.update(piece);
+    const sha256 = await target.fileDigest(owner, file.name.toLowerCase());
+    if (sha256 === undefined) differ(compared, { what: 'file', uuid: file.name, why: 'missing' });
+    else if (sha256 !== hash.digest('hex'))
+      differ(compared, { what: 'file', uuid: file.name, why: 'differs' });
+  });
+}
