@@ -349,7 +349,7 @@ export class Host {
   }
 }
 
-/** By kind. @throws if one of them is not provided */
+/** Keyed by kind. @throws if one of them is not provided */
 function allDependencies({ kinds, provided = [] }: HostOptions): ReadonlyMap<string, Dependencies> {
   return new Map(kinds.map(({ name, uses }) => [name, new Dependencies(name, uses, provided)]));
 }
