@@ -20,7 +20,7 @@ import { noTransportMetrics } from '../runtime/transport/nats/metrics.ts';
 import { type NatsTransport, openNatsTransport } from '../runtime/transport/nats/nats-transport.ts';
 import type { AskCall, TransportHandler } from '../runtime/transport/transport.ts';
 import { startNatsServer } from '../test/kit/nats-server.ts';
-import { median } from './support/statistics.ts';
+import { median } from './support/figures.ts';
 
 const { values } = parseArgs({
   options: {

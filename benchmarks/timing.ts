@@ -14,8 +14,8 @@ import { Agent, request } from 'node:http';
 import { parseArgs } from 'node:util';
 import { generateSync } from 'otplib';
 import { type Account, ask, headerSessions, register } from './support/api-client.ts';
+import { median } from './support/figures.ts';
 import { startBuiltServer } from './support/server.ts';
-import { median } from './support/statistics.ts';
 
 const { values } = parseArgs({ options: { samples: { type: 'string', default: '600' } } });
 const samples = Number(values.samples);

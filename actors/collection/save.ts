@@ -24,8 +24,7 @@ import { type Conflict, refusal, syncConflict } from './conflicts.ts';
 import type { Head } from './head.ts';
 import { defectOf, fieldsOf, isAbsent, isUuid } from './incoming.ts';
 import { type ItemRow, isForwardingTombstone, isWhole, transferVersionOf } from './item.ts';
-import { type ClientItem, fingerprintOf } from './item-fields.ts';
-import { parseMicros } from './micros.ts';
+import { type ClientItem, fingerprintOf, parseMicros } from './item-fields.ts';
 import { savedRow } from './saved-row.ts';
 import { knowsVaults, type VaultOperation, type VaultSave, vaultDefect } from './vault-rules.ts';
 

@@ -21,8 +21,15 @@ import { keepHistory, type RevisionTimers } from './revisions/keep.ts';
 import type { Saver } from './save.ts';
 import { type MovingItem, type SavedEntry, type StoredState, saveItems, uuidsToRead } from './save-items.ts';
 import { ItemSettings } from './settings.ts';
-import { legacyReply, modernReply, type SharedVault, type SyncReply } from './sync-reply.ts';
-import { isLegacy, isVaultExclusive, type SyncRequest } from './sync-request.ts';
+import {
+  isLegacy,
+  isVaultExclusive,
+  legacyReply,
+  modernReply,
+  type SharedVault,
+  type SyncReply,
+  type SyncRequest,
+} from './sync-contract.ts';
 import { type Cursor, type Start, startOf } from './token.ts';
 import {
   isAwaited,

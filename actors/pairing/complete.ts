@@ -13,8 +13,8 @@
  * call.
  */
 import { type Turn, type Workflow, workflow } from '../../runtime/command.ts';
+import { unlessAbsent } from '../../runtime/handles.ts';
 import { isRefused, type Refused, refuse } from '../reply.ts';
-import { unlessAbsent } from '../unless-absent.ts';
 import { UserAdministration } from '../user/operator-contract.ts';
 import { attemptOf, note, subscriptionIdOf } from './attempts.ts';
 import { Pairing } from './contract.ts';

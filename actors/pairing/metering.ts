@@ -1,8 +1,10 @@
 /** Counts the requests to the provider by each pairing. */
+
 import { z } from 'zod';
 import { command, type Turn } from '../../runtime/command.ts';
 import { sliceMap } from '../../runtime/slice.ts';
 import { isRefused } from '../reply.ts';
+import { isoTimeOrNull } from '../times.ts';
 import { subscriptionIdOf } from './attempts.ts';
 import { PairingAdministration } from './operator-contract.ts';
 import { readableRecords, subscriptionsMax } from './records.ts';
@@ -71,8 +73,8 @@ export const usage = command({
         subscriptionId,
         ...counted,
         totalTokens: sum(counted.promptTokens, counted.completionTokens),
-        since: sinceMs === null ? null : new Date(sinceMs).toISOString(),
-        updatedAt: updatedAtMs === null ? null : new Date(updatedAtMs).toISOString(),
+        since: isoTimeOrNull(sinceMs),
+        updatedAt: isoTimeOrNull(updatedAtMs),
       },
     };
   },

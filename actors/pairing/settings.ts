@@ -8,7 +8,7 @@ import {
   text,
   WrongValue,
 } from '../../runtime/setting.ts';
-import { isThisMachine } from '../this-machine.ts';
+import { isThisMachine } from '../outbound/public-address.ts';
 
 const title = 'Assistant subscription';
 const callbackPath = '/v1/assistant/subscription/callback';

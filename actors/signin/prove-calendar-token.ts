@@ -8,11 +8,11 @@
  *     accept  gives all attempts back. Otherwise interrupted attempts would add up, as a program asks each minute for years
  */
 import { workflow } from '../../runtime/command.ts';
+import { unlessAbsent } from '../../runtime/handles.ts';
 import { CalendarTokenHasher } from '../identity/calendar-tokens.ts';
 import { keyOfUnknown } from '../identity/password-hasher.ts';
 import { secretHashOf } from '../identity/shown-once.ts';
 import { refuse } from '../reply.ts';
-import { unlessAbsent } from '../unless-absent.ts';
 import { UserCalendar } from '../user/calendar/contract.ts';
 import { Signin } from './contract.ts';
 import { countedAttempt } from './counted-attempt.ts';

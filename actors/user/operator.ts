@@ -12,9 +12,8 @@ import { revokeAllCalendarTokens } from './calendar/tokens.ts';
 import { rolesChanged, User } from './contract.ts';
 import { type RaisedHooks, userPart } from './hooks.ts';
 import { UserAdministration } from './operator-contract.ts';
-import { type Profile, profileSlice } from './profile.ts';
+import { adminRoleSlice, callerOf, isAdministrator, type Profile, profileSlice } from './profile.ts';
 import { exportPieces } from './requests/export-pieces.ts';
-import { adminRoleSlice, callerOf, isAdministrator } from './roles.ts';
 import { endAllSessions, type Session, sessionMap } from './sessions/session.ts';
 
 const operatorCommands = (hooks: RaisedHooks) => ({

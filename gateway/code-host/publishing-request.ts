@@ -1,5 +1,5 @@
 /** What a client wants to publish, as the code host needs it (docs/protocol/code-host.md, "A request"). */
-import { isStorableText } from '../../actors/storable-text.ts';
+import { isStorableText } from '../../runtime/table.ts';
 import type { RouteRefusal } from '../http/refusal.ts';
 
 export interface RefusedPublishing {

@@ -9,7 +9,6 @@ import { secretHashOf } from '../../actors/identity/shown-once.ts';
 import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { type Answer, isRefused } from '../../actors/reply.ts';
 import { Signin } from '../../actors/signin/contract.ts';
-import { unlessAbsent } from '../../actors/unless-absent.ts';
 import {
   byUid,
   type FeedAnswer,
@@ -20,6 +19,7 @@ import {
   type WholeObject,
 } from '../../actors/user/calendar/contract.ts';
 import { OverloadedError } from '../../runtime/errors.ts';
+import { unlessAbsent } from '../../runtime/handles.ts';
 import type { RateBucket, RateLimiter } from '../admission/rate-limit.ts';
 import { refusals, statusOf } from '../http/refusal.ts';
 import type { BodyKind, RequestContext, RouteReply } from '../http/route.ts';

@@ -27,7 +27,7 @@ import type { GatewaySettings } from '../settings.ts';
 import type { AccessLog } from './access-log.ts';
 import type { JsonObject } from './body.ts';
 import type { BodyWriterOptions } from './body-writer.ts';
-import { Context, type Live } from './context.ts';
+import { Context, type Live, mergeRequest, validateRequest } from './context.ts';
 import { reasonOf, refusalOf } from './errors.ts';
 import type { RequestHeaders } from './headers.ts';
 import { type RouteMetrics, unmatchedRoute } from './metrics.ts';
@@ -38,7 +38,6 @@ import type { RawBody, Receiving, ReceivingLimits, ReceivingOptions, Recipient }
 import { type Refusal, refusals } from './refusal.ts';
 import { type ReplyCapacity, ReservedCapacity } from './reply-capacity.ts';
 import type { Reader } from './reply-memory.ts';
-import { mergeRequest, validateRequest } from './request.ts';
 import { anonymousReader, type Outgoing, type Replying, Responder } from './responder.ts';
 import type { ReplyStream, RouteReply } from './route.ts';
 import type { Match } from './router.ts';

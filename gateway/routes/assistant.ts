@@ -11,8 +11,7 @@ import type { Assistant, StreamEnd } from '../assistant/assistant.ts';
 import { PendingChatRequest, requestFields } from '../assistant/chat-request.ts';
 import { type PairedCredentials, pairedFor } from '../assistant/paired.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
-import { errorBodySchema, flat, refusedAnswer, signedInAnswer } from './answer.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, errorBodySchema, flat, refusedAnswer, signedInAnswer } from './endpoint.ts';
 
 export interface AssistantRouteOptions {
   readonly assistant: Assistant;

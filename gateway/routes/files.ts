@@ -18,10 +18,9 @@ import {
 import type { FileStore } from '../../actors/files/store.ts';
 import type { ValetClaims, ValetTokens } from '../../actors/identity/valet-tokens.ts';
 import { type Answer, isRefused } from '../../actors/reply.ts';
-import { unlessAbsent } from '../../actors/unless-absent.ts';
 import { Files } from '../../actors/user/files/contract.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Actors, Ask } from '../../runtime/handles.ts';
+import { type Actors, type Ask, unlessAbsent } from '../../runtime/handles.ts';
 import type { Random } from '../../runtime/random.ts';
 import { Downloads } from '../admission/downloads.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
@@ -35,8 +34,7 @@ import {
   type RouteReply,
   route,
 } from '../http/route.ts';
-import { answeredOr, errorBodySchema, refusedAnswer, signedInAnswer } from './answer.ts';
-import { endpoint } from './endpoint.ts';
+import { answeredOr, endpoint, errorBodySchema, refusedAnswer, signedInAnswer } from './endpoint.ts';
 
 export interface FileRouteOptions {
   readonly valetTokens: Pick<ValetTokens, 'verify'>;

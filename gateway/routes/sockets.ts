@@ -8,11 +8,10 @@ import { refusalOf } from '../http/errors.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { HandshakeLimiter } from '../sockets/handshake-limiter.ts';
-import { createLaneAvailability } from '../sockets/sync-lane/availability.ts';
 import { mayOpenLane } from '../sockets/sync-lane/origins.ts';
 import { isDeviceId, type SyncTickets } from '../sockets/sync-lane/tickets.ts';
 import type { SocketTokens } from '../sockets/tokens.ts';
-import { errorBodySchema, flat, refusedAnswer, signedInAnswer } from './answer.ts';
+import { errorBodySchema, flat, refusedAnswer, signedInAnswer } from './endpoint.ts';
 
 export interface SocketRouteOptions {
   readonly socketTokens: SocketTokens;
@@ -220,3 +219,22 @@ async function noted(context: RequestContext<'public'>): Promise<RouteReply> {
 
 const sessionOf = (actors: Actors, credentials: RequestContext<'session'>['credentials'], ask: AskOptions) =>
   actors.get(Sessions, credentials.userUuid).ask.validateSession({ credentials }, ask);
+
+/**
+ * Whether the lane is available (docs/protocol/sockets.md, "Whether the lane is there"). Clients take `disabled` for
+ * a decision of the operator and stop asking, so every temporary cause is `not-ready`.
+ */
+type LaneState = 'available' | 'not-ready' | 'disabled';
+
+type LaneAvailability = () => Promise<LaneState>;
+
+function createLaneAvailability(
+  { isEnabled, origins, sameOrigin }: GatewaySettings['syncLane'],
+  readiness: Pick<Readiness, 'report'>,
+): LaneAvailability {
+  const isConfigured = isEnabled && (sameOrigin || origins.length > 0);
+  return async () => {
+    if (!isConfigured) return 'disabled';
+    return (await readiness.report()).ready ? 'available' : 'not-ready';
+  };
+}

@@ -12,7 +12,7 @@ import type { AccessLog } from '../http/access-log.ts';
 import type { BodyWriterOptions } from '../http/body-writer.ts';
 import type { Connections } from '../http/connections.ts';
 import { refusalOf } from '../http/errors.ts';
-import type { Framing } from '../http/framing.ts';
+import type { Framing } from '../http/headers.ts';
 import { type Refusal, refusalHeaders, refusalJson, refusals } from '../http/refusal.ts';
 import { anonymousReader, jsonType, Responder } from '../http/responder.ts';
 import { DISABLED, type HttpRequest, type HttpResponse, type WebSocketBehavior } from '../http/uws.ts';

@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 import type { AccessLog } from '../http/access-log.ts';
 import type { BodyWriterOptions } from '../http/body-writer.ts';
 import type { Connections } from '../http/connections.ts';
-import type { Framing } from '../http/framing.ts';
+import type { Framing } from '../http/headers.ts';
 import type { TemplatedApp } from '../http/uws.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { createSocketAdmission, type SocketAdmissionOptions, socketPath } from './admission.ts';

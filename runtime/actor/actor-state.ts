@@ -1,7 +1,7 @@
-import type { PendingCommit } from '../commit/pending-commit.ts';
 import type { TimerRow } from '../store/store.ts';
 import { tombstoneSlice } from '../store/tables.ts';
 import type { LoadedState } from './activation.ts';
+import type { PendingCommit } from './gate.ts';
 import { Layers, removed } from './layers.ts';
 import { Rows } from './rows.ts';
 import type { RecordedTurn } from './turn.ts';

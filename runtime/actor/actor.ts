@@ -26,7 +26,6 @@ import { type Address, shardOf } from '../address.ts';
 import type { Activation } from '../command.ts';
 import type { Committing } from '../commit/committer.ts';
 import type { ConflictingRow, ConflictingRows } from '../commit/conflicting-rows.ts';
-import type { PendingCommit } from '../commit/pending-commit.ts';
 import { settleCommit } from '../commit/settlement.ts';
 import {
   FencedError,
@@ -47,7 +46,7 @@ import { endSpan, type Span } from '../tracing.ts';
 import { ActivationWaiters, loadActor } from './activation.ts';
 import { ActorState } from './actor-state.ts';
 import type { ActorEnvironment } from './environment.ts';
-import { Gate, possibleCauses } from './gate.ts';
+import { Gate, type PendingCommit, possibleCauses } from './gate.ts';
 import type { Layers } from './layers.ts';
 import { Mailbox } from './mailbox.ts';
 import type { Message, MessageOutcome, QueuedMessage } from './message.ts';

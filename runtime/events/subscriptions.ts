@@ -31,8 +31,7 @@ import type { Clock } from '../clock.ts';
 import { messageOf } from '../errors.ts';
 import type { RepairCause, Subscribe, SubscribedActors, Subscriber } from '../events.ts';
 import type { Actors } from '../handles.ts';
-import { createActorsBy } from '../host/actors.ts';
-import { Retrier } from '../host/retrier.ts';
+import { createActorsBy, Retrier } from '../host/actors.ts';
 import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import type { Tracer } from '../tracing.ts';
@@ -299,7 +298,7 @@ export class Subscriptions implements SubscribedActors {
     });
   }
 
-  /** By then the retrier has asked many times (`runtime/host/retrier.ts`). It begins again after a pause. */
+  /** By then the retrier has asked many times (`runtime/host/actors.ts`). It begins again after a pause. */
   #registrationFailed(subscription: Subscription, error: unknown): void {
     const { logger, random } = this.#options;
     if (!this.#index.has(subscription)) return;

@@ -18,9 +18,9 @@ import { StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
 import { endSpan, inSpan } from '../tracing.ts';
 import { assertSameClaim } from '../transport/owner-epochs.ts';
 import type { AskCall } from '../transport/transport.ts';
+import type { Retrier } from './actors.ts';
 import { type HostCommand, type HostCommands, isHostCommand } from './host-commands.ts';
 import type { Limits } from './limits.ts';
-import type { Retrier } from './retrier.ts';
 import type { RuntimeMetrics } from './runtime-metrics.ts';
 import { Workflows } from './workflows.ts';
 

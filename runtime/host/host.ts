@@ -28,12 +28,11 @@ import { Semaphore } from '../semaphore.ts';
 import { type NodeRow, type Store, StoreError } from '../store/store.ts';
 import type { Tracer } from '../tracing.ts';
 import type { AskCall, Transport } from '../transport/transport.ts';
-import { createActors } from './actors.ts';
+import { createActors, Retrier } from './actors.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { HostCommands } from './host-commands.ts';
 import { Housekeeping } from './housekeeping.ts';
 import type { Limits } from './limits.ts';
-import { Retrier } from './retrier.ts';
 import type { RuntimeMetrics } from './runtime-metrics.ts';
 
 /** Repeated activations and barriers of locked rows at once: fewer than there are connections for them. */

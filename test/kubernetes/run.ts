@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import { buildK6 } from '../../tools/k6.ts';
+import { buildK6 } from '../../tools/programs.ts';
 import { root } from '../kit/server-process.ts';
 import { archivesOf, makeImages, serverImageMegabytes } from './machine/images.ts';
 import { inside, makeNetworks, networks } from './machine/networks.ts';

@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import { item } from '../../actors/collection/item.ts';
 import type { ClientItem } from '../../actors/collection/item-fields.ts';
 import { defaultItemSettings, type ItemSettings } from '../../actors/collection/settings.ts';
-import type { ModernSyncReply } from '../../actors/collection/sync-reply.ts';
+import type { ModernSyncReply } from '../../actors/collection/sync-contract.ts';
 import type { AnyRow } from '../../runtime/table.ts';
 import { atEveryCommit, Death } from '../kit/death.ts';
 import { accepted, type Device } from '../kit/device.ts';

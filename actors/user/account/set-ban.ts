@@ -15,8 +15,7 @@ import type { Turn, View } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { audit } from '../audit/trail.ts';
 import type { RaisedHooks } from '../hooks.ts';
-import { banSlice, profileSlice } from '../profile.ts';
-import { isAdministrator } from '../roles.ts';
+import { banSlice, isAdministrator, profileSlice } from '../profile.ts';
 import { restartSignIns } from './password-guard.ts';
 
 /** Longer than any call may take. */

@@ -7,9 +7,9 @@ import type { Turn } from '../../../runtime/command.ts';
 import { type ActorState, sliceMap } from '../../../runtime/slice.ts';
 import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
 import { refuse } from '../../reply.ts';
+import { isoTime, isoTimeOrNull, newestFirst } from '../../times.ts';
 import { audit, type EventOrigin } from '../audit/trail.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
-import { isoTime } from '../times.ts';
 import { Factors } from './contract.ts';
 
 const appPasswordSchema = z.object({
@@ -72,15 +72,14 @@ const makeAppPassword = signedInTurn({
 const listAppPasswords = signedInRead({
   ...Factors.commands.listAppPasswords,
   answer: (view) => {
-    const newestFirst = [...view.entries(appPasswordMap).values()].toSorted(
-      (a, b) => b.createdAtMs - a.createdAtMs,
+    const appPasswords = newestFirst(view.entries(appPasswordMap).values()).map(
+      ({ uuid, label, createdAtMs, lastUsedAtMs }) => ({
+        uuid,
+        label,
+        createdAt: isoTime(createdAtMs),
+        lastUsedAt: isoTimeOrNull(lastUsedAtMs),
+      }),
     );
-    const appPasswords = newestFirst.map(({ uuid, label, createdAtMs, lastUsedAtMs }) => ({
-      uuid,
-      label,
-      createdAt: isoTime(createdAtMs),
-      lastUsedAt: lastUsedAtMs === null ? null : isoTime(lastUsedAtMs),
-    }));
     return { appPasswords };
   },
 });

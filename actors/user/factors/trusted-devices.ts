@@ -8,6 +8,7 @@ import { type ActorState, sliceMap } from '../../../runtime/slice.ts';
 import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
 import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
+import { newestFirst } from '../../times.ts';
 import { audit, type EventOrigin } from '../audit/trail.ts';
 import { deviceInfo } from '../sessions/device-info.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
@@ -81,9 +82,9 @@ const trustDevice = signedInTurn({
 const listTrustedDevices = signedInRead({
   ...Factors.commands.listTrustedDevices,
   answer: (view) => {
-    const trusted = [...view.entries(trustedDeviceMap).values()]
-      .filter(({ expiresAtMs }) => view.nowMs < expiresAtMs)
-      .toSorted((a, b) => b.createdAtMs - a.createdAtMs);
+    const trusted = newestFirst(view.entries(trustedDeviceMap).values()).filter(
+      ({ expiresAtMs }) => view.nowMs < expiresAtMs,
+    );
     const trustedDevices = trusted.map(({ uuid, label, createdAtMs, lastUsedAtMs, expiresAtMs }) => ({
       uuid,
       label,

@@ -21,8 +21,7 @@ import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { type Answer, type Refused, refuse } from '../../reply.ts';
 import { VaultFiles } from '../../vault/files/contract.ts';
 import { isInUse } from '../profile.ts';
-import { isReadonly } from '../sessions/check.ts';
-import { sessionMap } from '../sessions/session.ts';
+import { isReadonly, sessionMap } from '../sessions/session.ts';
 import { refusalToWrite } from '../signed-in.ts';
 import { askIfThere } from '../vaults/ask.ts';
 

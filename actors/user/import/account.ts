@@ -23,8 +23,7 @@ import { type OwnAccount, ownAccount } from '../account/own-account.ts';
 import { audit } from '../audit/trail.ts';
 import { authenticatorMap, authenticatorsMax } from '../factors/authenticators.ts';
 import { spreadFirstBackup } from '../mail-backup/schedule.ts';
-import { profileSlice } from '../profile.ts';
-import { adminRoleSlice } from '../roles.ts';
+import { adminRoleSlice, profileSlice } from '../profile.ts';
 import { checkedValue, isRefusedSetting, type SettingName, settingNamed } from '../settings/known.ts';
 import { restoreSetting, settingMap } from '../settings/stored.ts';
 

@@ -16,7 +16,7 @@ import { isAbsent } from '../../collection/incoming.ts';
 import { type ItemRow, item } from '../../collection/item.ts';
 import { type Page, pageItems, responseColumns } from '../../collection/retrieve.ts';
 import { ItemSettings } from '../../collection/settings.ts';
-import { isLegacy, isVaultExclusive, type SyncRequest } from '../../collection/sync-request.ts';
+import { isLegacy, isVaultExclusive, type SyncRequest } from '../../collection/sync-contract.ts';
 import { noVaults, type Progress, type VaultPart } from '../../collection/sync-steps.ts';
 import { type Cursor, decodeToken } from '../../collection/token.ts';
 import type { PositionRange } from '../../collection/transfer/wire.ts';

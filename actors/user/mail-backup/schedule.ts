@@ -17,10 +17,10 @@ import type { MailOutcome } from '../../mailer/contract.ts';
 import { tellToRecall } from '../../mailer/outgoing.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
+import { isoTime } from '../../times.ts';
 import { listenerFor, sendMail, textOf } from '../mails.ts';
 import { isInUse, profileSlice } from '../profile.ts';
 import { putSetting, settingValue } from '../settings/stored.ts';
-import { isoTime } from '../times.ts';
 import { MailBackups } from './mailer-contract.ts';
 
 const { mailBackup } = MailBackups.timers;

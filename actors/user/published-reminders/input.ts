@@ -1,7 +1,8 @@
 /** Checks what clients send: a configuration, or a reminder to publish. */
+
+import { isStorableText } from '../../../runtime/table.ts';
 import { type Refused, refuse } from '../../reply.ts';
-import { isStorableText } from '../../storable-text.ts';
-import { isoTime, sentTimeMs } from '../times.ts';
+import { isoTime, sentTimeMs } from '../../times.ts';
 import type { DeliveryConfig } from './delivery-config.ts';
 import { type Channel, destinationOf, isChannel } from './published-reminder.ts';
 

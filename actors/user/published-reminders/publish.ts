@@ -6,11 +6,11 @@ import type { Turn, View } from '../../../runtime/command.ts';
 import { isMailConfigured } from '../../mailer/outgoing.ts';
 import { Messengers } from '../../messengers/messengers.ts';
 import { isRefused, type Refused, refuse } from '../../reply.ts';
+import { isoTime } from '../../times.ts';
 import { audit } from '../audit/trail.ts';
 import { reminderDelivery } from '../feature-flags.ts';
 import { putSetting } from '../settings/stored.ts';
 import { type SignedInWorkflow, signedInRead, signedInWorkflow } from '../signed-in.ts';
-import { isoTime } from '../times.ts';
 import { type PublishedReminderResponse, PublishedReminders } from './contract.ts';
 import {
   type DeliveryConfig,

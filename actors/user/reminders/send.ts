@@ -3,11 +3,11 @@ import { type Turn, timer } from '../../../runtime/command.ts';
 import { mailAddress } from '../../mailer/address.ts';
 import type { MailOutcome } from '../../mailer/contract.ts';
 import { AccountSettings } from '../../settings.ts';
+import { isoTime } from '../../times.ts';
 import { textOf } from '../mails.ts';
 import { isInUse, profileSlice } from '../profile.ts';
 import { scheduleOf } from '../schedule.ts';
 import { settingValue } from '../settings/stored.ts';
-import { isoTime } from '../times.ts';
 import { Reminders } from './contract.ts';
 import { afterDue, ended, heldBack, isGone, messageOf, type Reminder, reminderMap } from './reminder.ts';
 

@@ -8,8 +8,15 @@ import type { Device, GrantedSession, IssuedSession } from '../../identity/sessi
 import { type SessionStyle, SessionTokens, secretBytes } from '../../identity/session-tokens.ts';
 import { AccountSettings } from '../../settings.ts';
 import { settingValue } from '../settings/stored.ts';
-import { isReadonly } from './check.ts';
-import { endSessions, type Pair, type Session, secretHash, sessionMap, sessionsMax } from './session.ts';
+import {
+  endSessions,
+  isReadonly,
+  type Pair,
+  type Session,
+  secretHash,
+  sessionMap,
+  sessionsMax,
+} from './session.ts';
 
 const cookieApiVersion = '20240226';
 

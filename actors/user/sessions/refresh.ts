@@ -11,10 +11,9 @@ import type { z } from 'zod';
 import { command, type Turn } from '../../../runtime/command.ts';
 import type { IssuedSession } from '../../identity/session.ts';
 import { answerOf, type Refused, refuse } from '../../reply.ts';
-import { findSession } from './check.ts';
 import { Sessions } from './contract.ts';
 import { renewSession } from './issue.ts';
-import { graceStartMsOf, inGrace, pairStatusOf, type Session } from './session.ts';
+import { findSession, graceStartMsOf, inGrace, pairStatusOf, type Session } from './session.ts';
 
 type RefreshRequest = z.infer<typeof Sessions.commands.refresh.request>;
 

@@ -11,8 +11,7 @@ import {
 } from '../../identity/subscription-tokens.ts';
 import { mailAddress } from '../../mailer/address.ts';
 import { sendMail } from '../mails.ts';
-import { isBanned, profileSlice } from '../profile.ts';
-import { callerOf } from '../roles.ts';
+import { callerOf, isBanned, profileSlice } from '../profile.ts';
 import { signedInRead } from '../signed-in.ts';
 import { Subscription } from './contract.ts';
 import { features } from './features.ts';

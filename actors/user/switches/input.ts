@@ -1,8 +1,9 @@
 /** Checks a dead man's switch that a client sends. */
+
+import { isStorableText } from '../../../runtime/table.ts';
 import { hasControl, mailAddress } from '../../mailer/address.ts';
-import { isStorableText } from '../../storable-text.ts';
-import { isThisMachine } from '../../this-machine.ts';
-import { sentTimeMs } from '../times.ts';
+import { isThisMachine } from '../../outbound/public-address.ts';
+import { sentTimeMs } from '../../times.ts';
 
 const dayMs = 86_400_000;
 const daysMax = 3_650;

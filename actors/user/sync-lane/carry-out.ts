@@ -23,8 +23,12 @@ import {
 import { head } from '../../collection/head.ts';
 import { isForwardingTombstone, item } from '../../collection/item.ts';
 import type { ClientItem } from '../../collection/item-fields.ts';
-import type { ModernSyncReply, SyncReply } from '../../collection/sync-reply.ts';
-import { isLegacy, type SyncRequest } from '../../collection/sync-request.ts';
+import {
+  isLegacy,
+  type ModernSyncReply,
+  type SyncReply,
+  type SyncRequest,
+} from '../../collection/sync-contract.ts';
 import { equalInConstantTime } from '../../identity/session-tokens.ts';
 import { isRefused, type Refused } from '../../reply.ts';
 import type { SignedInRequest } from '../../signed-in.ts';

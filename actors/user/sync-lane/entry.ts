@@ -8,11 +8,13 @@
 import { z } from 'zod';
 import { type Conflict, conflictTypes, syncConflict, unsavedItem } from '../../collection/conflicts.ts';
 import type { ItemRow } from '../../collection/item.ts';
-import type { ClientItem, SavedItem } from '../../collection/item-fields.ts';
-import { savedFieldNames } from '../../collection/item-fields.ts';
-import { formatMicros } from '../../collection/micros.ts';
-import type { ModernSyncReply } from '../../collection/sync-reply.ts';
-import type { SyncRequest } from '../../collection/sync-request.ts';
+import {
+  type ClientItem,
+  formatMicros,
+  type SavedItem,
+  savedFieldNames,
+} from '../../collection/item-fields.ts';
+import type { ModernSyncReply, SyncRequest } from '../../collection/sync-contract.ts';
 
 const tokens = { sync_token: z.string().nullish(), cursor_token: z.string().nullish() };
 

@@ -24,12 +24,11 @@ import {
 import { slice } from '../../../runtime/slice.ts';
 import { table } from '../../../runtime/table.ts';
 import { head } from '../../collection/head.ts';
-import type { ModernSyncReply } from '../../collection/sync-reply.ts';
-import type { SyncRequest } from '../../collection/sync-request.ts';
+import type { ModernSyncReply, SyncRequest } from '../../collection/sync-contract.ts';
 import type { Credentials } from '../../identity/session-tokens.ts';
 import type { CommandIdentity } from '../../sync-command.ts';
 import { purging } from '../hooks.ts';
-import { findSession } from '../sessions/check.ts';
+import { findSession } from '../sessions/session.ts';
 import { SyncLane } from './contract.ts';
 import { entryOf, entryText, type JournalEntry, readEntry } from './entry.ts';
 import { commandKey, laneMemory } from './memory.ts';

@@ -20,9 +20,9 @@ import { NotFoundError, RetryableError } from '../../../runtime/errors.ts';
 import type { Actors, Ask, AskOptions, KindRef } from '../../../runtime/handles.ts';
 import type { Random } from '../../../runtime/random.ts';
 import { inSpan, type Tracer } from '../../../runtime/tracing.ts';
+import { validateRequest } from '../../http/context.ts';
 import { refusalOf } from '../../http/errors.ts';
 import { type RouteRefusal, statusOf } from '../../http/refusal.ts';
-import { validateRequest } from '../../http/request.ts';
 import type { ClientFrame } from './envelope.ts';
 
 /** Frames of an answer without ids, which are those of the question. `payload` is JSON. */

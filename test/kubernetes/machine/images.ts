@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findOrMakeDebian } from '../../../tools/debian.ts';
-import { k6Program } from '../../../tools/k6.ts';
+import { k6Program } from '../../../tools/programs.ts';
 import { commandsOf, replaced } from '../../documentation/commands.ts';
 import { root } from '../../kit/server-process.ts';
 import { extractSources } from '../../kit/sources.ts';

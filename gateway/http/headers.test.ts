@@ -1,6 +1,5 @@
 import test from 'ava';
-import { Framing } from './framing.ts';
-import type { RequestHeaders } from './headers.ts';
+import { Framing, type RequestHeaders } from './headers.ts';
 
 type Headers = readonly (readonly [name: string, value: string])[];
 

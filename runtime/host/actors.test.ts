@@ -14,7 +14,7 @@ import {
   TerminalError,
   UnavailableError,
 } from '../errors.ts';
-import { Retrier } from './retrier.ts';
+import { Retrier } from './actors.ts';
 
 const call = { address: { kind: 'counter', id: 'a' }, command: 'add', request: null, callId: 'one' };
 

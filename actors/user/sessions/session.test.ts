@@ -5,8 +5,14 @@ import type { Slice, SliceMap } from '../../../runtime/slice.ts';
 import { type Credentials, namedSecret } from '../../identity/session-tokens.ts';
 import { AccountSettings, defaultAccountSettings } from '../../settings.ts';
 import { noProfile, type Profile, profileSlice } from '../profile.ts';
-import { checkSession } from './check.ts';
-import { type RevokedSession, revokedSessionMap, type Session, secretHash, sessionMap } from './session.ts';
+import {
+  checkSession,
+  type RevokedSession,
+  revokedSessionMap,
+  type Session,
+  secretHash,
+  sessionMap,
+} from './session.ts';
 
 const nowMs = 1_000_000_000;
 const settings = defaultAccountSettings;

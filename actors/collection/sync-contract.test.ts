@@ -8,7 +8,7 @@ import {
   malformed,
   type SyncRequest,
   syncBody,
-} from './sync-request.ts';
+} from './sync-contract.ts';
 
 const request = (body: object) => ({ ...body, snjs_version: null }) as SyncRequest;
 const fits = (body: unknown) => syncBody.safeParse(body).success;

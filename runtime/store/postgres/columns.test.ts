@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { partsOf, wholeBytesMax } from './large.ts';
+import { partsOf, wholeBytesMax } from './columns.ts';
 
 const isWellFormed = (text: string): boolean => Buffer.from(text).toString() === text;
 

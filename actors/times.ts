@@ -2,6 +2,17 @@
 
 export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
+export const isoTimeOrNull = (ms: number | null | undefined): string | null =>
+  ms == null ? null : isoTime(ms);
+
+interface Created {
+  readonly createdAtMs: number;
+}
+
+/** The order in which clients get what they have made. Entries of the same millisecond stay in the order of `made`. */
+export const newestFirst = <T extends Created>(made: Iterable<T>): T[] =>
+  [...made].toSorted((a, b) => b.createdAtMs - a.createdAtMs);
+
 const isoText = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/i;
 const zone = /(Z|[+-]\d{2}:?\d{2})$/i;
 /** The latest time that a `Date` holds. */
