@@ -4,6 +4,7 @@ import { head } from '../../collection/head.ts';
 import { item } from '../../collection/item.ts';
 import { leftPlan, removeLeft } from '../../collection/revisions/deleted-elsewhere.ts';
 import { revision } from '../../collection/revisions/table.ts';
+import { elsewherePlan, tellElsewhere } from '../../collection/revisions/tell-elsewhere.ts';
 import { revisionTimers } from '../../collection/revisions/timers.ts';
 import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
 import { ItemSettings } from '../../collection/settings.ts';
@@ -34,6 +35,11 @@ export const vaultItems = vaultPart(VaultItems, {
     deleteRevision,
   },
   tells: {
+    deletedHere: tell({
+      ...VaultItems.tells.deletedHere,
+      reads: (_view, payload) => elsewherePlan(payload),
+      turn: (turn, payload, _sender, reads) => tellElsewhere(turn, payload, reads),
+    }),
     deletedElsewhere: tell({
       ...VaultItems.tells.deletedElsewhere,
       reads: leftPlan,
