@@ -9,8 +9,7 @@ import pg from 'pg';
 import type { Connection } from '../process/postgres/embedded.ts';
 import { openPostgresStore } from '../runtime/store/postgres/store.ts';
 import { withDatabase } from './support/database.ts';
-import { printFigures } from './support/figures.ts';
-import { median } from './support/statistics.ts';
+import { median, printFigures } from './support/figures.ts';
 
 const { values } = parseArgs({
   options: { rows: { type: 'string', default: '400000' }, shards: { type: 'string', default: '1024' } },

@@ -16,9 +16,8 @@ import {
 } from '../runtime/store/postgres/store.ts';
 import type { CrossOwnerRead } from '../runtime/store/store.ts';
 import { memberTable, parcelTable, uuid } from '../test/store/tables.ts';
-import { printComparison } from './support/comparison.ts';
 import { withDatabase } from './support/database.ts';
-import { median } from './support/statistics.ts';
+import { median, printComparison } from './support/figures.ts';
 
 const { values } = parseArgs({ options: { runs: { type: 'string', default: '9' } } });
 const runs = Number(values.runs);

@@ -18,8 +18,7 @@ import { placementOf, shardCountFor } from '../runtime/ownership/placement.ts';
 import { openPostgresStore } from '../runtime/store/postgres/store.ts';
 import type { NodeRow, Store } from '../runtime/store/store.ts';
 import { withDatabase } from './support/database.ts';
-import { printFigures } from './support/figures.ts';
-import { median } from './support/statistics.ts';
+import { median, printFigures } from './support/figures.ts';
 
 const { values } = parseArgs({
   options: {

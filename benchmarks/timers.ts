@@ -14,9 +14,8 @@ import { kind } from '../runtime/kind.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { slice } from '../runtime/slice.ts';
 import { withDatabase } from './support/database.ts';
-import { printFigures } from './support/figures.ts';
+import { median, printFigures } from './support/figures.ts';
 import { startHost } from './support/host.ts';
-import { median } from './support/statistics.ts';
 
 const { values } = parseArgs({
   options: {

@@ -4,7 +4,7 @@ import { addActorCommands } from './commands/actors.ts';
 import { addBacklogCommands } from './commands/backlog.ts';
 import { addBackupCommands, type Backups } from './commands/backup.ts';
 import { addCalendarCommands } from './commands/calendar.ts';
-import { milliseconds, type Run } from './commands/command.ts';
+import { milliseconds, type RunWithSession } from './commands/command.ts';
 import { addCompletionCommand } from './commands/completion.ts';
 import { addDoctorCommand, type Examine } from './commands/doctor.ts';
 import { addExportCommands } from './commands/export.ts';
@@ -87,7 +87,7 @@ export async function runCommandLine(
   }
 }
 
-function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run: Run): Command {
+function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run: RunWithSession): Command {
   const program = new Command('scriptorium')
     .description('Operate a Scriptorium server: one process or a cluster of many nodes.')
     .option('--address <where>', 'the internal API of any node: host:port, or unix:file', defaults.address)

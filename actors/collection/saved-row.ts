@@ -95,7 +95,7 @@ const metadataBytes = 640;
 const bytesStored = (content: string | null | undefined, encItemKey: string | null | undefined): number =>
   metadataBytes + Buffer.byteLength(content ?? '') + Buffer.byteLength(encItemKey ?? '');
 
-interface Whole {
+interface ContentFields {
   readonly content?: string | undefined;
   readonly encItemKey?: string | undefined;
   readonly itemsKeyId?: string | undefined;
@@ -105,7 +105,7 @@ interface Whole {
 /** The ciphertext of a row that an import writes as it was on the other server: nothing is kept from before. */
 export const ciphertextAsItWas = {
   tombstone: blank,
-  whole: ({ content, encItemKey, itemsKeyId, authHash }: Whole): Ciphertext => ({
+  whole: ({ content, encItemKey, itemsKeyId, authHash }: ContentFields): Ciphertext => ({
     content: content ?? null,
     enc_item_key: encItemKey ?? null,
     items_key_id: itemsKeyId ?? null,

@@ -19,10 +19,17 @@ import { changesPlan, frontPlan, type Page, pageItems, pageOf, tokensOf } from '
 import { holding } from './revisions/held.ts';
 import { keepHistory, type RevisionTimers } from './revisions/keep.ts';
 import type { Saver } from './save.ts';
-import { type MovingItem, type SavedEntry, type Stored, saveItems, uuidsToRead } from './save-items.ts';
+import { type MovingItem, type SavedEntry, type StoredState, saveItems, uuidsToRead } from './save-items.ts';
 import { ItemSettings } from './settings.ts';
-import { legacyReply, modernReply, type SharedVault, type SyncReply } from './sync-reply.ts';
-import { isLegacy, isVaultExclusive, type SyncRequest } from './sync-request.ts';
+import {
+  isLegacy,
+  isVaultExclusive,
+  legacyReply,
+  modernReply,
+  type SharedVault,
+  type SyncReply,
+  type SyncRequest,
+} from './sync-contract.ts';
 import { type Cursor, type Start, startOf } from './token.ts';
 import {
   isAwaited,
@@ -301,7 +308,7 @@ function fenced(turn: Turn, row: ItemRow | undefined, reads: StoredReads): ItemR
 const unfenced = (row: ItemRow, found: ItemRow | undefined): ItemRow =>
   found?.collection === row.collection ? { ...row, hop: found.hop } : row;
 
-function storedIn(turn: Turn, batch: Batch): Stored {
+function storedIn(turn: Turn, batch: Batch): StoredState {
   const { reads } = batch;
   const found = foundIn(turn, batch);
   const incoming = (uuid: string) => {

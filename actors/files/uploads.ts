@@ -9,9 +9,9 @@
  *               and held bytes become used
  *
  * Invariants
- *   - The bytes of every blob that may be in the store count: as held from `begin` on, and as used from `close` on, in the same
- *     commit. So an account never takes more than its quota, whatever it does at the same time.
- *   - Every blob that may be in the store is named by the upload, the file or the garbage, from before it is written until it is
+ *   - The bytes of every blob that may be in the store count. They count as held from `begin` on, and as used from `close` on, in
+ *     the same commit. So an account never takes more than its quota, whatever it does at the same time.
+ *   - The upload, the file or the garbage names every blob that may be in the store, from before it is written until it is
  *     removed. One exception: a gateway may write a blob after its upload has ended, or after the chunk has come again. It then
  *     abandons the blob, or the sweep removes it; until then the blob counts nowhere.
  *   - A file changes in one commit: it is the earlier one or this one, and never a mixture.
@@ -25,7 +25,7 @@
  */
 import { z } from 'zod';
 import { keys, lookup, type PlanResults, type Turn, timer, type View } from '../../runtime/command.ts';
-import { type State, sliceMap } from '../../runtime/slice.ts';
+import { type ActorState, sliceMap } from '../../runtime/slice.ts';
 import { type Refused, refuse } from '../reply.ts';
 import { discard, discardFile, garbageOf, refusalByGarbage } from './garbage.ts';
 import {
@@ -73,7 +73,7 @@ interface Upload {
   readonly pending: readonly Pending[];
 }
 
-/** By the remote identifier of the file. */
+/** Keyed by the remote identifier of the file. */
 export const uploadMap = sliceMap<Upload>({
   family: 'upload',
   format: 1,
@@ -295,7 +295,7 @@ export function storedOf(turn: Turn, remoteIdentifier: string): StoredUpload | u
 }
 
 /** Bytes of open uploads that may be in the store. */
-export function heldBytes(state: State): number {
+export function heldBytes(state: ActorState): number {
   let bytes = 0;
   for (const upload of state.entries(uploadMap).values()) bytes += heldBy(upload);
   return bytes;
@@ -305,7 +305,7 @@ const heldBy = ({ storedBytes, pending }: Upload): number => storedBytes + bytes
 
 /** The bytes that the upload of this file will hold with so many more, at most. */
 export function heldWith(
-  state: State,
+  state: ActorState,
   { remoteIdentifier, bytes }: Pick<ChunkRequest, 'remoteIdentifier' | 'bytes'>,
 ): { readonly uploadUuid: string; readonly bytes: number } | undefined {
   const upload = state.entry(uploadMap, remoteIdentifier);
@@ -361,7 +361,7 @@ function openUploadOf(turn: Turn, remoteIdentifier: string): Upload | undefined 
 const isShattered = ({ storedBytes, layout }: Upload): boolean =>
   chunksIn(layout).length > chunksOfAnyFile + storedBytes / usualChunkBytesMin;
 
-/** By the chunks that will be there once all that is pending is stored. */
+/** Keyed by the chunks that will be there once all that is pending is stored. */
 function fits({ unencryptedBytes, layout, pending }: Upload): boolean {
   const bytesByNumber = new Map(
     [...chunksIn(layout), ...pending].map(({ number, bytes }) => [number, bytes]),

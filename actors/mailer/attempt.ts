@@ -238,13 +238,13 @@ function uncertain(turn: Turn, before: MailRow, failure: Failure): undefined {
   return die(turn, before, counted(before), failure);
 }
 
-interface Next {
+interface NextAttempt {
   readonly failure: Failure | null;
   /** Absent if the mail may be tried again at once, as it is not to blame. */
   readonly waitMs?: number;
 }
 
-function requeue(turn: Turn, before: MailRow, changed: MailRow, { failure, waitMs }: Next): undefined {
+function requeue(turn: Turn, before: MailRow, changed: MailRow, { failure, waitMs }: NextAttempt): undefined {
   if (isUnwanted(turn, before.id)) return recallUnsent(turn, before, changed);
   const nextAttemptAtMs = turn.nowMs + (waitMs ?? 0);
   if (before.expires_at !== null && nextAttemptAtMs >= before.expires_at) {

@@ -136,13 +136,13 @@ const collectMs = 30_000;
  *     gone          there is none any more, so the mail is of no use
  *     unavailable   there may be one later
  */
-type Collected = Attachment | 'too-large' | 'gone' | 'unavailable';
+type CollectedAttachment = Attachment | 'too-large' | 'gone' | 'unavailable';
 
 async function collectAttachment(
   run: JobRun,
   listener: NonNullable<SealedMail['listener']>,
   filename: string,
-): Promise<Collected> {
+): Promise<CollectedAttachment> {
   try {
     const pieces = await collect(run, listener);
     return typeof pieces === 'string' ? pieces : { filename, pieces };

@@ -87,7 +87,7 @@ export function outcomeOf(result: Result): AttemptOutcome {
 
 const failureOf = (result: Result): Failure | null => (result.result === 'sent' ? null : result.failure);
 
-interface Attempted {
+interface AttemptRecord {
   readonly queueId: string | null;
   readonly relay: Relay;
   readonly source: string;
@@ -95,7 +95,7 @@ interface Attempted {
   readonly startedAtMs: number;
 }
 
-export function logAttempt(turn: Turn, attempted: Attempted, result: Result): void {
+export function logAttempt(turn: Turn, attempted: AttemptRecord, result: Result): void {
   const spans = turn.get(logSlice);
   const position = spans.log.last + 1;
   turn.put(mailLogTable, {

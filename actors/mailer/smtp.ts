@@ -66,7 +66,7 @@ class Attempt {
   }
 
   /** False if the session was over before any request, so that nothing is known of the relay. */
-  async #sendOver(session: Session, composed: Composed): Promise<boolean> {
+  async #sendOver(session: Session, composed: ComposedMessage): Promise<boolean> {
     try {
       await this.#send(session, composed);
       return true;
@@ -77,7 +77,7 @@ class Attempt {
     }
   }
 
-  #send(session: Session, composed: Composed): Promise<void> {
+  #send(session: Session, composed: ComposedMessage): Promise<void> {
     const { from, recipient } = this.#delivery.message;
     const envelope = { from: from.address, to: [recipient], size: composed.bytes };
     const stream = Readable.from(this.#handedOver(composed), { objectMode: false });
@@ -85,7 +85,7 @@ class Attempt {
   }
 
   /** Nodemailer reads from it once the relay has asked for the message. */
-  async *#handedOver(composed: Composed): AsyncGenerator<Buffer> {
+  async *#handedOver(composed: ComposedMessage): AsyncGenerator<Buffer> {
     this.#hasAskedToHandOver = true;
     try {
       await this.#delivery.handOver();
@@ -98,7 +98,7 @@ class Attempt {
   }
 }
 
-interface Composed {
+interface ComposedMessage {
   /** A little more than it has if it has a file: relays take the size of a mail for an estimate (RFC 1870, 3). */
   readonly bytes: number;
   readonly open: () => AsyncIterable<Buffer>;
@@ -109,7 +109,7 @@ const base64Line = { bytes: 78, ofFile: 57 };
 /** More than the headers of the file take. */
 const fileHeadersBytes = 1_024;
 
-async function composedOf(message: Message): Promise<Composed> {
+async function composedOf(message: Message): Promise<ComposedMessage> {
   const { attachment } = message;
   const withoutFile = await compose({ ...message, attachment: undefined }).build();
   if (attachment === undefined)

@@ -1,7 +1,7 @@
 /**
- * The client of the provider's authorization server: a public client with PKCE. The library makes the requests and checks the answers.
- * The requests use this server's outbound HTTP, which follows no redirect and bounds time, size and decompression. Of an answer only
- * the grant is kept; any failure becomes one word.
+ * The client of the provider's authorization server: a public client with PKCE. The library makes the requests and checks the
+ * answers. The requests use this server's outbound HTTP, which follows no redirect and bounds time, size and decompression. Only
+ * the grant of an answer is kept; any failure becomes one word.
  */
 
 import { createHash } from 'node:crypto';
@@ -9,13 +9,13 @@ import * as oauth from 'oauth4webapi';
 import { type OutboundAnswer, OutboundError, type OutboundHttp } from '../outbound/http.ts';
 import { createPairingSeal } from './seal.ts';
 import {
-  type Configured,
+  type ConfiguredPairing,
   type PairingSecrets,
   type PairingSetup,
   pairingKeyOf,
   pairingOf,
 } from './settings.ts';
-import type { Granted, GrantFailure, GrantResult, PairingProvider, PairingTools } from './tools.ts';
+import type { GrantFailure, GrantResult, PairingProvider, PairingTools, ProviderGrant } from './tools.ts';
 
 const timeoutMs = 15_000;
 const answerBytesMax = 512 * 1_024;
@@ -131,7 +131,11 @@ export function createPairingProvider(setup: PairingSetup, http: OutboundHttp): 
   };
 }
 
-export function pairingTools(config: Configured, secrets: PairingSecrets, http: OutboundHttp): PairingTools {
+export function pairingTools(
+  config: ConfiguredPairing,
+  secrets: PairingSecrets,
+  http: OutboundHttp,
+): PairingTools {
   const [key, setup] = [pairingKeyOf(secrets), pairingOf(config, secrets)];
   return {
     seal: key && createPairingSeal(key),
@@ -175,7 +179,7 @@ function grantedOf(
   answer: oauth.TokenEndpointResponse,
   { idToken }: Exchange,
   accountIdClaim: string | undefined,
-): Granted {
+): ProviderGrant {
   const { access_token: accessToken, refresh_token: refreshToken = null } = answer;
   if (!isHeaderToken(accessToken) || (refreshToken ?? '').length > tokenCharactersMax) {
     throw new GrantError('provider-unavailable');

@@ -5,8 +5,8 @@
  * Invariants:
  * - Records that cannot be read are never overwritten. If a record does not open, or if the MAC is wrong, none is read or changed.
  *   Only `clearRecords` removes them, which an administrator has to confirm.
- * - The MAC is written with every change of a record, in the same commit. The empty set has none, so that a node with the right key
- *   can begin anew.
+ * - The MAC is written with every change of a record, in the same commit. The empty set has none, so that a node with the right
+ *   key can start over.
  */
 import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';
@@ -55,10 +55,10 @@ const credentialSchema = z.object({
 /** A subscription that is paired. */
 export type Credential = z.infer<typeof credentialSchema>;
 
-interface Sealed {
+interface SealedRecord {
   readonly sealed: Uint8Array;
 }
-const sealedMap = (family: string): SliceMap<Sealed> =>
+const sealedMap = (family: string): SliceMap<SealedRecord> =>
   sliceMap({
     family,
     format: 1,
@@ -150,7 +150,7 @@ function put({
 }: {
   readonly turn: Turn;
   readonly kind: RecordKind;
-  readonly map: SliceMap<Sealed>;
+  readonly map: SliceMap<SealedRecord>;
   readonly id: string;
   readonly record: object;
 }): void {
@@ -165,7 +165,7 @@ export const removeAttempt = (turn: Turn, subscriptionId: string): void =>
 export const removeCredential = (turn: Turn, subscriptionId: string): void =>
   remove(turn, credentialMap, subscriptionId);
 
-function remove(turn: Turn, map: SliceMap<Sealed>, id: string): void {
+function remove(turn: Turn, map: SliceMap<SealedRecord>, id: string): void {
   if (turn.entry(map, id) === undefined) return;
   turn.removeEntry(map, id);
   const { seal } = turn.use(PairingTools);
@@ -195,7 +195,7 @@ export function pruneAttempts(turn: Turn, { attempts }: OpenedRecords): Readonly
   return living;
 }
 
-/** For the first of those that are not over. */
+/** Arms the sweep for the end of the attempt that ends first. */
 export function armSweep(turn: Turn, attempts: Iterable<Attempt>): void {
   const endsAtMs = Math.min(...[...attempts].map((each) => each.endsAtMs));
   if (Number.isFinite(endsAtMs)) turn.arm(Pairing.timers.sweep, endsAtMs, null);

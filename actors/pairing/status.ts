@@ -2,13 +2,11 @@
 import { command, type View } from '../../runtime/command.ts';
 import { AssistantPolicy } from '../assistant/policy.ts';
 import { isRefused } from '../reply.ts';
+import { isoTimeOrNull } from '../times.ts';
 import { subscriptionIdOf } from './attempts.ts';
 import { PairingAdministration, type SubscriptionView } from './operator-contract.ts';
 import { type Credential, openedRecords, readableRecords } from './records.ts';
 import { PairingTools } from './tools.ts';
-
-const isoOrNull = (ms: number | null | undefined): string | null =>
-  ms === null || ms === undefined ? null : new Date(ms).toISOString();
 
 /** The profiles of the assistant that name it. */
 export const profilesOf = (view: View, subscriptionId: string) =>
@@ -36,10 +34,10 @@ const credentialResponse = (credential: Credential | undefined) => ({
   paired: credential !== undefined,
   accountLabel: credential?.accountLabel ?? null,
   accountId: credential?.accountId ?? null,
-  expiresAt: isoOrNull(credential?.expiresAtMs),
+  expiresAt: isoTimeOrNull(credential?.expiresAtMs),
   repairReason: credential?.repairReason ?? null,
   transientFailure: credential?.trouble?.failure ?? null,
-  retryAt: isoOrNull(credential?.trouble?.retryAtMs),
+  retryAt: isoTimeOrNull(credential?.trouble?.retryAtMs),
 });
 
 export const status = command({

@@ -39,8 +39,7 @@ import {
 } from './counting.ts';
 import { takeEmailedCode } from './emailed-codes.ts';
 import { expireLater } from './expiry.ts';
-import { noteFailure } from './note-failure.ts';
-import { takeTurnsOfUser } from './unknown-account.ts';
+import { noteFailure, takeTurnsOfUser } from './unknown-account.ts';
 
 interface ParamsRequest extends SignInAddress {
   readonly codeChallenge: string;

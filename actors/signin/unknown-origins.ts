@@ -2,7 +2,7 @@
  * The common count of failures from all networks from which nobody has signed in to an address. Networks are cheap, so an attacker
  * with many of them could guess without end if each were only counted separately.
  *
- * The first `strangerAttemptsMax` are free. From then on unknown networks have to wait after each failure, a minute at first and twice as
+ * The first `unknownOriginAttemptsMax` are free. From then on unknown networks have to wait after each failure, a minute at first and twice as
  * long each time, an hour at most. They are never locked out for good, and do not affect known networks. All is forgotten
  * `captchaLockoutMs` after the last failure.
  */
@@ -26,7 +26,7 @@ export const unknownFailuresSlice = slice<UnknownFailures>({
   initial: noUnknownFailures,
 });
 
-type Limits = Pick<AccountSettings, 'strangerAttemptsMax' | 'captchaLockoutMs'>;
+type Limits = Pick<AccountSettings, 'unknownOriginAttemptsMax' | 'captchaLockoutMs'>;
 
 const firstDelayMs = 60_000;
 const longestDelayMs = 3_600_000;
@@ -48,7 +48,7 @@ export function endOfUnknownFailures(
 
 /** When an unknown network may try again. */
 export function nextAttemptMs({ count, lastMs }: UnknownFailures, limits: Limits): number {
-  const surplus = count - limits.strangerAttemptsMax;
+  const surplus = count - limits.unknownOriginAttemptsMax;
   if (surplus < 0) return 0;
   return lastMs + Math.min(firstDelayMs * 2 ** surplus, longestDelayMs);
 }

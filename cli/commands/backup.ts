@@ -1,6 +1,11 @@
 /** `backup` and `restore`: they work with the database and the files of the server, and ask no node. */
 import type { Command } from 'commander';
-import type { BackupRequest, Restored, RestoreRequest, VerifyRequest } from '../../process/backup/operate.ts';
+import type {
+  BackupRequest,
+  RestoredBackup,
+  RestoreRequest,
+  VerifyRequest,
+} from '../../process/backup/operate.ts';
 import { exitCodes } from '../failure.ts';
 import type { Session } from '../session.ts';
 import { counted, table } from '../table.ts';
@@ -35,7 +40,7 @@ export interface Backups {
   /** @throws Failure */
   restore(
     request: RestoreRequest,
-  ): Promise<Pick<Restored, 'isSecretKeyRight'> & { readonly manifest: ManifestOutput }>;
+  ): Promise<Pick<RestoredBackup, 'isSecretKeyRight'> & { readonly manifest: ManifestOutput }>;
 }
 
 const targetHelp = 'a folder, or s3://bucket/prefix; by default BACKUP_TARGET';

@@ -2,12 +2,12 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Session } from '../session.ts';
 
-type Work = ((session: Session) => Promise<void>) | ((session: Session) => Promise<number>);
+type SessionWork = ((session: Session) => Promise<void>) | ((session: Session) => Promise<number>);
 
 /** Runs a command's work with a session, and exits with its code, or 0 if it returns none. */
-export type Run = (work: Work) => Promise<void>;
+export type RunWithSession = (work: SessionWork) => Promise<void>;
 
-export type AddCommands = (program: Command, run: Run) => void;
+export type AddCommands = (program: Command, run: RunWithSession) => void;
 
 /** Help that teaches: when to use a command, and an example. */
 export function teach(command: Command, when: string, ...examples: readonly string[]): Command {

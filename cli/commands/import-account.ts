@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { ImportService } from '../../proto/generated/scriptorium/v1/import.ts';
 import { exitCodes, Failure } from '../failure.ts';
 import { RefusedError, type ServerAddress, UnreachableError } from '../http-client.ts';
-import { type Downloaded, downloadAccount } from '../import/account/download.ts';
+import { type DownloadedAccount, downloadAccount } from '../import/account/download.ts';
 import type { Context } from '../import/context.ts';
 import { Report } from '../import/report.ts';
 import { runImport } from '../import/run.ts';
@@ -18,7 +18,7 @@ import { verifyImport } from '../import/verify.ts';
 import { readInputFile } from '../input-file.ts';
 import type { Session } from '../session.ts';
 import { counted, table } from '../table.ts';
-import { type Run, teach } from './command.ts';
+import { type RunWithSession, teach } from './command.ts';
 import { serverUrl } from './smoke-test.ts';
 
 interface AccountOptions {
@@ -29,7 +29,7 @@ interface AccountOptions {
   readonly dryRun?: boolean;
 }
 
-export function addImportAccount(group: Command, run: Run): void {
+export function addImportAccount(group: Command, run: RunWithSession): void {
   teach(
     group
       .command('account')
@@ -75,7 +75,7 @@ async function download(
   path: string,
   { from, email, accessKeyFile, history = false }: AccountOptions,
   password: string,
-): Promise<Downloaded> {
+): Promise<DownloadedAccount> {
   const accessKey = accessKeyFile && readInputFile(accessKeyFile, '--access-key-file').toString().trim();
   const server: ServerAddress = { url: serverUrl(from), accessKey, deadlineMs: session.deadlineMs };
   const spool = await createSpool(path);
@@ -93,7 +93,7 @@ async function download(
 async function bring(
   session: Session,
   tables: Tables,
-  { userUuid, inVaults }: Downloaded,
+  { userUuid, inVaults }: DownloadedAccount,
   dryRun: boolean,
 ): Promise<number> {
   const target = new Target(session);

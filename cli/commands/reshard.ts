@@ -1,5 +1,5 @@
 /** `reshard`: it calls no node, since none may be running. */
-import type { Resharded } from '../../process/reshard.ts';
+import type { ReshardResult } from '../../process/reshard.ts';
 import type { Session } from '../session.ts';
 import { type AddCommands, shardCount, teach } from './command.ts';
 
@@ -7,7 +7,7 @@ import { type AddCommands, shardCount, teach } from './command.ts';
 export type Reshard = (
   shardCount: number,
   onProgress: (table: string, rows: number) => void,
-) => Promise<Resharded>;
+) => Promise<ReshardResult>;
 
 export const addReshardCommand =
   (reshard: Reshard): AddCommands =>

@@ -5,20 +5,20 @@ import type { Session } from '../session.ts';
 import { size, table } from '../table.ts';
 import { type AddCommands, rowLimit, teach, wholeNumber } from './command.ts';
 
-type By = 'bytes' | 'commits' | 'messages' | 'waiting';
+type RankBy = 'bytes' | 'commits' | 'messages' | 'waiting';
 
-const ranks: Readonly<Record<By, ActorRank>> = {
+const ranks: Readonly<Record<RankBy, ActorRank>> = {
   bytes: ActorRank.UNSPECIFIED,
   commits: ActorRank.TURNS,
   messages: ActorRank.TURNS,
   waiting: ActorRank.WAITING,
 };
 
-/** Of each node: more than are shown, as those with most turns so far may not be the busiest now. */
+/** More than are shown, as the actors with most turns so far may not be the busiest now. */
 const actorsPerNode = 1_000;
 
 interface Options {
-  readonly by: By;
+  readonly by: RankBy;
   readonly seconds: number;
   readonly limit: number;
 }

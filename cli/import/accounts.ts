@@ -17,7 +17,7 @@ const ofSubscription = ['MUTE_SIGN_IN_EMAILS', 'FILE_UPLOAD_BYTES_LIMIT'];
 /** Counted again from the files that are imported. */
 const usedBytesSetting = 'FILE_UPLOAD_BYTES_USED';
 
-export interface Reading {
+export interface ReadSettings {
   readonly settings: ImportSetting[];
   /** There is a second factor, and it cannot be read. */
   readonly locked: boolean;
@@ -101,7 +101,7 @@ const numberOrNone = (row: Row, column: string): number | undefined =>
   textIn(row, column) === undefined ? undefined : numberIn(row, column);
 
 /** The newest setting of each name, decrypted. */
-export async function readSettings(context: Context, user: SourceUser): Promise<Reading> {
+export async function readSettings(context: Context, user: SourceUser): Promise<ReadSettings> {
   const { report, tables } = context;
   const userKey =
     user.serverKey === undefined || context.serverKey === undefined

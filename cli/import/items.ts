@@ -26,7 +26,7 @@ export interface Where {
   readonly vaults: Vaults;
 }
 
-export interface Versioned extends ItemKey {
+export interface VersionedItem extends ItemKey {
   readonly version: ImportItemVersion;
 }
 
@@ -71,7 +71,7 @@ export async function versionedOf(
   { tables, limits }: Pick<Context, 'tables' | 'limits'>,
   keys: readonly ItemKey[],
   { collection }: Pick<Where, 'collection'>,
-): Promise<readonly Versioned[]> {
+): Promise<readonly VersionedItem[]> {
   const living = keys.filter(({ deleted }) => !deleted).map(({ uuid }) => uuid);
   const histories = await tables.histories(living);
   return keys.map((key) => {
@@ -93,9 +93,9 @@ export async function versionedOf(
 
 async function rowsToImport(
   { target, report, dryRun }: Context,
-  versioned: readonly Versioned[],
+  versioned: readonly VersionedItem[],
   { collection, fresh }: Where,
-): Promise<readonly Versioned[]> {
+): Promise<readonly VersionedItem[]> {
   if (fresh || dryRun) return versioned;
   const items = versioned.map(({ version }) => version);
   const { uuids } = await target.ask(ImportService.wantItems, { collection, items });
@@ -109,7 +109,7 @@ async function rowsToImport(
   return versioned.filter(({ version }) => missing.has(version.uuid));
 }
 
-async function write(context: Context, versioned: readonly Versioned[], where: Where): Promise<void> {
+async function write(context: Context, versioned: readonly VersionedItem[], where: Where): Promise<void> {
   const { tables, report, target, dryRun } = context;
   const versions = new Map(versioned.map(({ version }) => [version.uuid, version]));
   const items: ImportItem[] = [];
@@ -183,7 +183,7 @@ export function itemOf(
   };
 }
 
-export interface Numbered extends RevisionKey {
+export interface NumberedRevision extends RevisionKey {
   readonly number: number;
 }
 
@@ -192,10 +192,10 @@ export function numbered(
   keys: readonly RevisionKey[],
   createdAtMsOf: (itemUuid: string) => number,
   max: number,
-): { readonly newest: readonly Numbered[]; readonly left: readonly RevisionKey[] } {
+): { readonly newest: readonly NumberedRevision[]; readonly left: readonly RevisionKey[] } {
   const byItem = new Map<string, RevisionKey[]>();
   for (const key of keys) byItem.set(key.itemUuid, [...(byItem.get(key.itemUuid) ?? []), key]);
-  const newest: Numbered[] = [];
+  const newest: NumberedRevision[] = [];
   const left: RevisionKey[] = [];
   for (const [itemUuid, history] of byItem) {
     const timeOf = (key: RevisionKey) => key.createdAtMs ?? createdAtMsOf(itemUuid);
@@ -225,7 +225,7 @@ async function writeHistory(context: Context, items: readonly ImportItem[], wher
 
 async function writeRevisions(
   { tables, report, target, dryRun }: Context,
-  group: readonly Numbered[],
+  group: readonly NumberedRevision[],
   items: ReadonlyMap<string, ImportItem>,
   { collection }: Where,
 ): Promise<void> {
@@ -253,7 +253,7 @@ async function writeRevisions(
 /** The owner of the item owns its history, whatever the row says. */
 export const revisionOf = (
   revision: SourceRevision,
-  key: Numbered,
+  key: NumberedRevision,
   item: Pick<ImportItem, 'ownerUuid'>,
   collection: ImportCollection,
 ): ImportRevision => ({

@@ -100,7 +100,7 @@ async function planOf(
   return { vault, ownerUuid, survivorUuid: survivor?.userUuid, members, invites };
 }
 
-/** One membership for each user. Of two it takes the higher permission and the earlier time. The owner is an admin. */
+/** One membership for each user. Two become one with the higher permission and the earlier time. The owner is an admin. */
 function membersOf(
   vault: SourceVault,
   ownerUuid: string,

@@ -22,7 +22,7 @@ import { mayTakeOneMore, type Share } from '../../runtime/fair-share.ts';
 import { Counts } from '../http/counts.ts';
 import { Answer } from './answer.ts';
 import { anthropic } from './anthropic.ts';
-import { type Allowed, type PendingChatRequest, samplingOf } from './chat-request.ts';
+import { type AllowedSettings, type PendingChatRequest, samplingOf } from './chat-request.ts';
 import { framesOf, pingFrame } from './events.ts';
 import { AnswerError, type AnswerFailure, failureOf, failureOfStatus } from './failure.ts';
 import { ModelLists } from './model-lists.ts';
@@ -66,7 +66,7 @@ export interface StreamEnd {
   readonly completionTokens?: number;
 }
 
-export interface AnswerRequest extends Pick<Profile, 'provider' | 'model'>, Allowed {
+export interface AnswerRequest extends Pick<Profile, 'provider' | 'model'>, AllowedSettings {
   readonly streamUuid: string;
   readonly chatRequest: PendingChatRequest;
   readonly gone: AbortSignal;

@@ -126,7 +126,7 @@ export interface Sampling {
 }
 
 /** The settings that the profile determines. */
-export interface Allowed {
+export interface AllowedSettings {
   readonly maxOutputTokens?: number | undefined;
   readonly temperature?: number | undefined;
 }
@@ -134,7 +134,7 @@ export interface Allowed {
 /** Within the limits of the profile. */
 export function samplingOf(
   { maxTokens = outputTokensByDefault, temperature, topP }: ChatRequest,
-  profile: Allowed,
+  profile: AllowedSettings,
 ): Sampling {
   const requested = temperature ?? profile.temperature;
   return {

@@ -7,7 +7,7 @@ import { Elements, type Name, namespaces, type Prefix, xmlText } from './xml.ts'
 export const objectType = 'text/calendar; charset=utf-8; component=VTODO';
 
 /** The facts about a resource. */
-export interface Described {
+export interface DescribedResource {
   readonly hrefs: Hrefs;
   readonly resource: Resource;
   /** The version of what is published. */
@@ -17,7 +17,7 @@ export interface Described {
 }
 
 /** A property without a value does not exist on the resource. */
-type Value = (described: Described) => string | undefined;
+type Value = (described: DescribedResource) => string | undefined;
 
 const values = new Map<string, Value>();
 const allNames: Name[] = [];
@@ -41,7 +41,7 @@ const byKind =
     return typeof value === 'function' ? value(described) : value;
   };
 
-const hrefText = (described: Described, resource: Resource): string =>
+const hrefText = (described: DescribedResource, resource: Resource): string =>
   `<D:href>${xmlText(hrefOf(described.hrefs, resource))}</D:href>`;
 const principal: Value = (described) => hrefText(described, { kind: 'principal' });
 const home: Value = (described) => hrefText(described, { kind: 'home' });
@@ -150,7 +150,7 @@ export class Responses {
     return this.#elements.declarations;
   }
 
-  text(described: Described): string {
+  text(described: DescribedResource): string {
     let found = '';
     let missing = '';
     for (const [name, valueIn] of this.#properties) {

@@ -17,7 +17,7 @@
 import type { BodyAccount } from './body.ts';
 import { Counts } from './counts.ts';
 
-/** A stream that is told when to read. Called in turns, starting with `pause`. */
+/** A stream that reads when the scheduler allows it. Called in turns, starting with `pause`. */
 export interface Connection {
   pause(): void;
   resume(): void;

@@ -13,8 +13,7 @@ import {
 import { tooManyRequests } from '../http/refusal.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
-import { answeredOr, errorBodySchema, refusedAnswer } from './answer.ts';
-import { endpoint } from './endpoint.ts';
+import { answeredOr, endpoint, errorBodySchema, refusedAnswer } from './endpoint.ts';
 import { refreshBodySchema, sessionAnswer } from './sign-in-answer.ts';
 
 export interface SessionRouteOptions {

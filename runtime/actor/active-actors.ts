@@ -192,11 +192,11 @@ export class ActiveActors {
     const activated = await actor.activate();
     this.#activating -= 1;
     this.#activateNext();
-    if (activated === 'locked') await this.#activateAside(actor);
+    if (activated === 'locked') await this.#activateInBackground(actor);
   }
 
   /** Tries again until the row is free or its patience ends. It holds no slot and no connection that others could use. */
-  async #activateAside(actor: Actor): Promise<void> {
+  async #activateInBackground(actor: Actor): Promise<void> {
     const { clock, lockedRowSemaphore } = this.#options;
     for (let pauseMs = lockedPauseMinMs; ; pauseMs = Math.min(lockedPauseMaxMs, pauseMs * 2)) {
       await sleep(clock, pauseMs);

@@ -24,13 +24,13 @@ export interface Message {
   readonly span?: Span | undefined;
   plans(view: StateView): Plans;
   run(turn: RunningTurn, plans: Plans, answers: ReadAnswers): unknown;
-  resolve(outcome: Outcome): void;
+  resolve(outcome: MessageOutcome): void;
 }
 
-export type Outcome = { readonly value: unknown } | { readonly error: unknown };
+export type MessageOutcome = { readonly value: unknown } | { readonly error: unknown };
 
 /** A message at an actor, with the reads that were begun for it. */
-export interface Queued {
+export interface QueuedMessage {
   readonly message: Message;
   /** When it came, monotonic. */
   readonly cameMs: number;
@@ -39,7 +39,7 @@ export interface Queued {
   /** Commit it alone: merged commits with it were rejected or lost. */
   unmerged: boolean;
   conflicting: ConflictingRows;
-  /** The caller was told that the outcome is unknown, and no longer waits. */
+  /** The caller got the answer that the outcome is unknown, and no longer waits. */
   answered: boolean;
   reads: BegunReads | undefined;
   /** The signals of the turn's last run. They leave with its outcome, unless that is an error. */
@@ -57,7 +57,7 @@ interface BegunReads {
   error: unknown;
 }
 
-export function queued(message: Message, cameMs: number): Queued {
+export function queued(message: Message, cameMs: number): QueuedMessage {
   return {
     message,
     cameMs,
@@ -89,7 +89,7 @@ export function turnMessage(
     shard: number;
   },
   step: TurnStep,
-  resolve: (outcome: Outcome) => void,
+  resolve: (outcome: MessageOutcome) => void,
 ): Message {
   const key = { ...call.address, call_key: step.recorded ? callKey(call.callId) : '' };
   return {

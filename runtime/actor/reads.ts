@@ -18,7 +18,7 @@ import type { NegativeCache, OwnerRequest, Versions } from '../read/negative-cac
 import { StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
 import { versionTable } from '../store/tables.ts';
 import { type AnyRow, type AnyTable, keyText, ownerColumn } from '../table.ts';
-import { type Removed, removed } from './layers.ts';
+import { type RemovedMark, removed } from './layers.ts';
 import type { RetainedRow, Rows } from './rows.ts';
 
 /** The store's answers by plan name. A plan that did not need the store has none. */
@@ -329,7 +329,7 @@ function overlayRows(
   last: number,
   overlay: Iterable<RetainedRow>,
 ): readonly AnyRow[] {
-  let over: Map<string, AnyRow | Removed> | undefined;
+  let over: Map<string, AnyRow | RemovedMark> | undefined;
   for (const { key, row } of overlay) {
     over ??= new Map();
     over.set(key, row);

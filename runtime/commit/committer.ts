@@ -11,9 +11,7 @@
  *   conflict      nothing was applied. Members whose rows another transaction holds locked are stuck. They go on unbatched, each
  *                 again after a growing pause and in the end unavailable; the others go again at once without them. If no row
  *                 is locked, all of it goes again after a pause with jitter, in the end in halves
- *   rejected      nothing was applied. The keys of all members are looked up at once. Members that collide with stored rows are
- *                 rejected, those that collide with others of the batch go again unbatched, and the rest at once without them.
- *                 If none are found, all of it goes again in halves
+ *   rejected      nothing was applied. The keys of all members are looked up at once. Members that collide with stored rows are rejected. Those that collide with others of the batch go again unbatched, and the rest go again at once. If none are found, all of it goes again in halves
  *   defect        nothing was applied; it goes again in halves, so that in the end only the defect fails
  *   unavailable   nothing was applied; every member fails
  *   unknown       every member settles by its own barrier, and counts as stuck
@@ -56,13 +54,13 @@ export interface Committing {
 
 const nothingSeen: Rejection = { conflicting: [], isRival: false };
 
-interface Member {
+interface BatchMember {
   readonly actor: Committing;
   readonly commit: Commit;
 }
 
 interface Batch {
-  readonly members: readonly Member[];
+  readonly members: readonly BatchMember[];
   /** How often this batch, or the batch that it was part of, has failed. */
   readonly failures: number;
 }
@@ -167,9 +165,9 @@ export class Committer {
     this.#unbatched.clear();
   }
 
-  #takeMembers(): readonly Member[] {
+  #takeMembers(): readonly BatchMember[] {
     const { batchActorsMax, batchBytesMax } = this.#options.limits;
-    const members: Member[] = [];
+    const members: BatchMember[] = [];
     let bytes = 0;
     for (const actor of this.#ready) {
       if (members.length >= batchActorsMax) break;
@@ -211,7 +209,7 @@ export class Committer {
     }
   }
 
-  #batchSpan(members: readonly Member[]): Span | undefined {
+  #batchSpan(members: readonly BatchMember[]): Span | undefined {
     const { tracer } = this.#options;
     if (tracer === undefined) return undefined;
     const steps = members.flatMap(({ actor }) => actor.commitSpans);
@@ -248,7 +246,7 @@ export class Committer {
   }
 
   /** The members whose rows are locked, as far as the database says so. */
-  async #lockedOf(members: readonly Member[]): Promise<readonly Member[]> {
+  async #lockedOf(members: readonly BatchMember[]): Promise<readonly BatchMember[]> {
     try {
       const unlocked = await this.#options.store.unlocked(members.map(({ commit }) => commit.address));
       return members.filter((_, index) => !unlocked.has(index));
@@ -260,8 +258,8 @@ export class Committer {
 
   async #rejected({ members, failures }: Batch): Promise<void> {
     const rejections = await this.#rejectionsOf(members);
-    const innocent: Member[] = [];
-    const rivals: Member[] = [];
+    const innocent: BatchMember[] = [];
+    const rivals: BatchMember[] = [];
     for (const [index, member] of members.entries()) {
       const { conflicting, isRival } = rejections?.[index] ?? nothingSeen;
       if (conflicting.length > 0) member.actor.rejected(conflicting);
@@ -277,7 +275,7 @@ export class Committer {
     else only?.actor.rejected([]);
   }
 
-  async #rejectionsOf(members: readonly Member[]): Promise<readonly Rejection[] | undefined> {
+  async #rejectionsOf(members: readonly BatchMember[]): Promise<readonly Rejection[] | undefined> {
     try {
       return await findRejections(
         this.#options,

@@ -3,7 +3,7 @@
  * a bounded number at a time to their actors. Those that fail are tried again later.
  */
 
-import type { Message, Outcome } from '../actor/message.ts';
+import type { Message, MessageOutcome } from '../actor/message.ts';
 import { type Address, addressKey } from '../address.ts';
 import type { Clock } from '../clock.ts';
 import { ActorError, TerminalError } from '../errors.ts';
@@ -132,8 +132,8 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
     );
     // This pass found rows that cannot be tried now, or none where it looked. Other rows may still be due.
     const isIdle = rows.length === 0 || this.#inFlight.passedOver > passedOver;
-    const goesOn = this.#morePending && isIdle && !this.#inFlight.isFull;
-    return goesOn ? capacityPauseMs : limits.sweepMs;
+    const continues = this.#morePending && isIdle && !this.#inFlight.isFull;
+    return continues ? capacityPauseMs : limits.sweepMs;
   }
 
   /** A later sweep finds the rows for which there is no room now. */
@@ -163,6 +163,8 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
   }
 }
 
-export function outcomeOf(run: (resolve: (outcome: Outcome) => void) => void): Promise<Outcome> {
+export function outcomeOf(
+  run: (resolve: (outcome: MessageOutcome) => void) => void,
+): Promise<MessageOutcome> {
   return new Promise((resolve) => run(resolve));
 }

@@ -10,7 +10,7 @@
  * A host that does not declare the tell tries it for two days: it may be of a release that does not know it.
  */
 
-import type { Message, Outcome } from '../actor/message.ts';
+import type { Message, MessageOutcome } from '../actor/message.ts';
 import type { RunningTurn } from '../actor/turn.ts';
 import type { Address } from '../address.ts';
 import { keys, type Plans, type TellHandler } from '../command.ts';
@@ -108,7 +108,7 @@ export class TellDelivery extends RowDelivery<TellRow> {
     tell: TellRow,
     handler: TellHandler | undefined,
     work: (turn: RunningTurn, row: TellRow, reads: never) => void,
-  ): Promise<Outcome> {
+  ): Promise<MessageOutcome> {
     const { clock, limits, deliver } = this.options;
     const key = { target_kind: tell.target_kind, target_id: tell.target_id, tell_id: tell.tell_id };
     const run: Message['run'] = (turn, plans, answers): Run => {

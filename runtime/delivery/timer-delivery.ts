@@ -16,7 +16,7 @@
  * The row of a job is a timer that is due when the job's lease ends. `runtime/jobs/jobs.ts` says what its turn does.
  */
 
-import type { Message, Outcome } from '../actor/message.ts';
+import type { Message, MessageOutcome } from '../actor/message.ts';
 import { type RunningTurn, timerBase } from '../actor/turn.ts';
 import type { Address } from '../address.ts';
 import type { Plans, TimerHandler } from '../command.ts';
@@ -117,7 +117,7 @@ export class TimerDelivery extends RowDelivery<TimerRow, TimerDeliveryOptions> {
     return Object.hasOwn(jobs, timerBase(jobOf(row.name)));
   }
 
-  #turn(row: TimerRow, handler: TimerHandler | undefined, work: Message['run']): Promise<Outcome> {
+  #turn(row: TimerRow, handler: TimerHandler | undefined, work: Message['run']): Promise<MessageOutcome> {
     const { clock, limits, deliver } = this.options;
     return outcomeOf((resolve) =>
       deliver(this.addressOf(row), {

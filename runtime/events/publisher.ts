@@ -57,7 +57,7 @@ export const missedSchema = z.object({
     .readonly()
     .nullable(),
 });
-export type Missed = z.infer<typeof missedSchema>;
+export type MissedEvents = z.infer<typeof missedSchema>;
 
 export interface PublisherOptions {
   readonly transport: Pick<Transport, 'publish' | 'isConnected'>;
@@ -95,7 +95,7 @@ export class Publisher {
   readonly #options: PublisherOptions;
   readonly #subscriptionsMax: number;
   readonly #byActor = new Map<string, SubscribedActor>();
-  /** By gateway. */
+  /** Keyed by gateway. */
   readonly #sent = new Map<string, GatewayStream>();
   /** How often this host has dropped a shard. */
   readonly #drops = new Map<number, number>();
@@ -148,7 +148,7 @@ export class Publisher {
   }
 
   /** The actors of the events after this number. */
-  missed(gateway: string, after: number): Missed {
+  missed(gateway: string, after: number): MissedEvents {
     const { sequence, actors } = this.#sent.get(gateway) ?? { sequence: 0, actors: [] };
     if (after > sequence || sequence - after > rememberedMax) return { host: this.host, actors: null };
     const missed = new Map<string, Address>();

@@ -34,7 +34,7 @@ export interface RepairsOptions {
   readonly nextDueMs: () => number;
 }
 
-interface Heard {
+interface LastEvent {
   /** The number of the last event. */
   last: number;
   atMs: number;
@@ -58,7 +58,7 @@ const spreadPerHostMs = 50;
 
 export class Repairs {
   readonly #options: RepairsOptions;
-  readonly #heard = new Map<string, Heard>();
+  readonly #heard = new Map<string, LastEvent>();
   /** Hosts that are in question. */
   readonly #questions = new Map<string, Question>();
   /** Shards to be renewed next. */

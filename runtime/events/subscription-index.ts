@@ -8,11 +8,11 @@ export interface Subscription {
   readonly shard: number;
   /** The incarnation that answered the last registration. */
   host: string | undefined;
-  /** What the last registration was answered by; another name tells that the host has dropped it since. */
+  /** The id in the answer to the last registration. Another id means that the host has dropped the registration since. */
   registration: string | undefined;
   /** When it must be renewed. */
   dueMs: number;
-  /** When it must be registered anew. */
+  /** When it must be registered again. */
   checkMs: number;
   /** When the first session of its subscribers ends by its age. */
   endsMs: number;

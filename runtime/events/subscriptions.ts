@@ -31,8 +31,7 @@ import type { Clock } from '../clock.ts';
 import { messageOf } from '../errors.ts';
 import type { RepairCause, Subscribe, SubscribedActors, Subscriber } from '../events.ts';
 import type { Actors } from '../handles.ts';
-import { createActorsBy } from '../host/actors.ts';
-import { Retrier } from '../host/retrier.ts';
+import { createActorsBy, Retrier } from '../host/actors.ts';
 import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import type { Tracer } from '../tracing.ts';
@@ -84,7 +83,7 @@ export class Subscriptions implements SubscribedActors {
   readonly #actors: Actors;
   readonly #queue = new RegistrationQueue();
   readonly #failed = new Set<Subscription>();
-  /** Registered anew, but not yet reported to their subscribers. */
+  /** Registered again, but not yet reported to their subscribers. */
   readonly #repaired = new Set<Subscription>();
   readonly #cancels = new Map<'listen' | 'check' | 'tick' | 'retry' | 'tell', () => void>();
   /** Registrations in flight, by shard. */
@@ -154,7 +153,7 @@ export class Subscriptions implements SubscribedActors {
     this.#index.add({ key: addressKey(actor), actor, shard, ...state, ...this.#nextTimes() });
   }
 
-  /** A registration from elsewhere has subscribed this gateway to the actor. */
+  /** A registration by another part of the gateway has subscribed it to the actor. */
   registered(actor: Address, registration: string): void {
     const subscription = this.#index.get(actor);
     if (subscription === undefined) return;
@@ -299,7 +298,7 @@ export class Subscriptions implements SubscribedActors {
     });
   }
 
-  /** By then the retrier has asked many times (`runtime/host/retrier.ts`). It begins again after a pause. */
+  /** By then the retrier has asked many times (`runtime/host/actors.ts`). It begins again after a pause. */
   #registrationFailed(subscription: Subscription, error: unknown): void {
     const { logger, random } = this.#options;
     if (!this.#index.has(subscription)) return;

@@ -12,9 +12,8 @@ import type { Workflow } from '../command.ts';
 import type { Dependencies } from '../dependency.ts';
 import { FencedError, MovedError, OverloadedError, promisesNothing, RetryableError } from '../errors.ts';
 import type { AskCall } from '../transport/transport.ts';
-import { createWorkflowActors } from './actors.ts';
+import { createWorkflowActors, type Retrier } from './actors.ts';
 import type { Limits } from './limits.ts';
-import type { Retrier } from './retrier.ts';
 import type { RuntimeMetrics } from './runtime-metrics.ts';
 
 /** A call whose actor has moved is repeated soon, because the next owner is on its way. */

@@ -125,7 +125,7 @@ class TimedOutError extends Error {
 export class Jobs {
   readonly #options: JobsOptions;
   readonly #held = new Map<string, HeldJob>();
-  /** By `whatOf`: as many as there are declared jobs. */
+  /** Keyed by `whatOf`: as many as there are declared jobs. */
   readonly #slots = new Map<string, Slots>();
   #isDraining = false;
 
@@ -429,7 +429,7 @@ export class Jobs {
 
 const keyOf = (address: Address, timer: string): string => `${addressKey(address)}/${timer}`;
 
-/** For metrics, so never an id or a key. */
+/** A name for metrics, so never an id or a key. */
 const whatOf = ({ address, timer }: Pick<HeldJob, 'address' | 'timer'>): string =>
   `${address.kind}.job.${timerBase(jobOf(timer))}`;
 

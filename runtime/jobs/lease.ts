@@ -8,7 +8,7 @@
  * Every function here makes the row that follows another, for a turn to write.
  */
 import { z } from 'zod';
-import { type Removed, removed } from '../actor/layers.ts';
+import { type RemovedMark, removed } from '../actor/layers.ts';
 import { decode, encode } from '../store/encoding.ts';
 import type { TimerRow } from '../store/store.ts';
 
@@ -39,7 +39,7 @@ export function leaseOf(row: TimerRow): Lease {
 }
 
 /** The run whose turns count, if there is one. */
-export function tokenOf(row: TimerRow | Removed | undefined): string | undefined {
+export function tokenOf(row: TimerRow | RemovedMark | undefined): string | undefined {
   if (row === undefined || row === removed || row.dead) return undefined;
   return leaseOf(row).token ?? undefined;
 }
@@ -48,7 +48,7 @@ export function tokenOf(row: TimerRow | Removed | undefined): string | undefined
 export interface JobChange {
   readonly timer: string;
   readonly before: TimerRow | undefined;
-  readonly after: TimerRow | Removed;
+  readonly after: TimerRow | RemovedMark;
 }
 
 function withLease(row: TimerRow, lease: Lease): TimerRow {

@@ -63,7 +63,7 @@ interface Cost {
 
 export class Reader {
   readonly #options: ReaderOptions;
-  /** By actor, in the order of their turns. None is empty. */
+  /** Keyed by actor, in the order of their turns. None is empty. */
   readonly #waiting = new Map<string, QueuedRead[]>();
   /** How many slots have reads of an actor. */
   readonly #slotsOf = new Map<string, number>();

@@ -5,8 +5,8 @@
  * Promises that everything above relies on:
  * 1. `commit` applies each actor's commit whole or not at all, and only if that actor's row still has exactly
  *    the epoch and version named. Members of a batch pass or fail the fence independently.
- * 2. `activate` and `barrier` serialise with commits on the actor's row: once either has returned, a commit
- *    that names an older version can never apply, whenever its statement reaches the database.
+ * 2. `activate` and `barrier` serialise with commits on the actor's row. Once either has returned, a commit that names an older
+ *    version can never apply, however late its statement comes.
  * 3. Reads after the answer of `activate` or `barrier` see every earlier commit of that actor.
  * 4. Epochs come from one counter of the whole cluster and only grow.
  * 5. A shard is claimed only while no other live incarnation holds it, by database time. A release names the epoch of its

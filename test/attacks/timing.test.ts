@@ -41,7 +41,7 @@ async function countingServer(t: ExecutionContext) {
     return apply();
   };
   const server = await startServer(t, {
-    accounts: { plainAttemptsMax: 1_000, strangerAttemptsMax: 1_000 },
+    accounts: { plainAttemptsMax: 1_000, unknownOriginAttemptsMax: 1_000 },
     mail: { host: '127.0.0.1', from: { name: '', address: 'notes@home.test' } },
     host: { schedule, metrics },
   });

@@ -43,7 +43,7 @@ export function keepHistory(turn: Turn, writes: readonly ItemWrite[], timers: Re
   tellOfDeletion(turn, writes);
 }
 
-/** Other collections may have more of the history of a deleted item (see deleted-elsewhere.ts). */
+/** Other collections may hold more history of a deleted item (see deleted-elsewhere.ts). */
 function tellOfDeletion(turn: Turn, writes: readonly ItemWrite[]): void {
   const deleted = writes.flatMap(({ row, replaced }) => {
     const item = row.deleted && replaced?.deleted === false ? deletedOf(row, replaced) : undefined;
@@ -54,7 +54,7 @@ function tellOfDeletion(turn: Turn, writes: readonly ItemWrite[]): void {
   for (const each of inTells(deleted)) self.deletedHere(each);
 }
 
-interface Forgotten {
+interface ForgottenItem {
   /** The tombstone. */
   readonly row: ItemRow;
   readonly replaced: ItemRow;
@@ -63,7 +63,7 @@ interface Forgotten {
 }
 
 /** Removes the history of a deleted item. Returns how many slots this commit has removed. */
-function forget(turn: Turn, { row, replaced, removed }: Forgotten, timers: RevisionTimers): number {
+function forget(turn: Turn, { row, replaced, removed }: ForgottenItem, timers: RevisionTimers): number {
   const isDuplicate = row.duplicate_of !== null;
   const used = usedSlotKeys(row.collection, row.uuid, revisionsWritten(replaced), isDuplicate);
   if (used.length === 0) return removed;

@@ -48,7 +48,7 @@ export function historyOf(
   return newestFirst(young).slice(0, perItemMax);
 }
 
-/** Of two with the same time, the one that was kept later comes first. */
+/** If two have the same time, the one that was kept later comes first. */
 export const newestFirst = (rows: readonly RevisionRow[]): readonly RevisionRow[] =>
   rows.toSorted((a, b) => b.created_at - a.created_at || b.end_offset - a.end_offset);
 

@@ -42,14 +42,14 @@ export interface SaveResult {
   readonly notHere: readonly ClientItem[];
   /** Deletions of items that are no longer in this ended vault. */
   readonly orphaned?: readonly ClientItem[] | undefined;
-  readonly passed?: Passed | undefined;
+  readonly passed?: PositionRange | undefined;
 }
 
 /**
  * The positions of a collection's last items before and after a save. A client that had everything up to `before` has
  * everything up to `after`: between them is only what it has just sent.
  */
-export interface Passed {
+export interface PositionRange {
   readonly collection: string;
   readonly before: number;
   readonly after: number;

@@ -13,13 +13,13 @@ import { ctagOf, todosPlan } from './publication.ts';
 import { componentOf, openTodo, type TodoRow, todoTable } from './todo.ts';
 import { calendarTokenMap } from './tokens.ts';
 
-type Reading = View & { readonly nowMs: number };
+type TimedView = View & { readonly nowMs: number };
 
-function ofProgram<Ok>(view: Reading, token: ProgramSecret, read: () => Ok): FeedAnswer<Ok> {
+function ofProgram<Ok>(view: TimedView, token: ProgramSecret, read: () => Ok): FeedAnswer<Ok> {
   return isProven(view, token) ? answerOf(calendarFeed.refusal(view) ?? read()) : { unproven: true };
 }
 
-function isProven(view: Reading, { tokenUuid, secretHash }: ProgramSecret): boolean {
+function isProven(view: TimedView, { tokenUuid, secretHash }: ProgramSecret): boolean {
   if (!isInUse(view) || view.entry(calendarTokenMap, tokenUuid) === undefined) return false;
   return view.use(ProvenTokens).isProven(tokenUuid, secretHash, view.nowMs);
 }

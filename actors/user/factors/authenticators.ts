@@ -48,7 +48,7 @@ type Authenticator = z.infer<typeof storedSchema>;
 const webAuthn = () => import('@simplewebauthn/server');
 const webAuthnHelpers = () => import('@simplewebauthn/server/helpers');
 
-/** By uuid. */
+/** Keyed by uuid. */
 export const authenticatorMap = sliceMap<Authenticator>({
   family: 'authenticator',
   format: 1,

@@ -89,9 +89,9 @@ async function compareInVain(workflow: Workflow, request: FactorCheck): Promise<
 
 const noSecrets = { appPassword: undefined, trustedDeviceToken: undefined };
 
-type Known = (View & { readonly nowMs: number }) | undefined;
+type TimedView = (View & { readonly nowMs: number }) | undefined;
 
-const isSecretRight = (view: Known, { appPassword, trustedDeviceToken }: FactorCheck): boolean =>
+const isSecretRight = (view: TimedView, { appPassword, trustedDeviceToken }: FactorCheck): boolean =>
   (appPassword !== undefined && findAppPassword(view, appPassword) !== undefined) ||
   (trustedDeviceToken !== undefined && findTrustedDevice(view, trustedDeviceToken) !== undefined);
 

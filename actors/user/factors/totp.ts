@@ -1,5 +1,5 @@
 /**
- * The authenticator app as a second factor (docs/protocol/account.md, "Authenticator app"): TOTP by RFC 6238 with SHA-1, 6
+ * The authenticator app as a second factor (docs/protocol/account.md, "Authenticator app"). It is TOTP by RFC 6238 with SHA-1, 6
  * digits, steps of 30 s and a secret of 20 bytes.
  *
  *     offered    a fresh secret, shown to the client; the same one for five minutes

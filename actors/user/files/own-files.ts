@@ -38,7 +38,7 @@ const usedBytesOf = (view: View): number => Number(settingValue(view, 'FILE_UPLO
 /** For all vaults of an owner together. Each vault has fewer. */
 export const holdsMax = 500;
 
-/** By the uuid of the upload, or of the file that moves. */
+/** Keyed by the uuid of the upload, or of the file that moves. */
 export const vaultHoldMap = sliceMap<{
   readonly bytes: number;
   readonly endsAtMs: number;
@@ -51,22 +51,26 @@ export const vaultHoldMap = sliceMap<{
   schema: z.object({ bytes: z.number(), endsAtMs: z.number(), by: z.string().optional() }),
 });
 
-type Now = View & { readonly nowMs: number };
+type TimedView = View & { readonly nowMs: number };
 
-export function heldForVault(view: Now, uuid: string): number {
+export function heldForVault(view: TimedView, uuid: string): number {
   const hold = view.entry(vaultHoldMap, uuid);
   return hold !== undefined && view.nowMs < hold.endsAtMs ? hold.bytes : 0;
 }
 
 /** The holds of one member, without those in `but`. */
-export function heldFor(view: Now, by: string, but: readonly (string | undefined)[]): readonly number[] {
+export function heldFor(
+  view: TimedView,
+  by: string,
+  but: readonly (string | undefined)[],
+): readonly number[] {
   return [...view.entries(vaultHoldMap)]
     .filter(([uuid, hold]) => hold.by === by && view.nowMs < hold.endsAtMs && !but.includes(uuid))
     .map(([, { bytes }]) => bytes);
 }
 
 /** The bytes of all holds but this one. */
-function heldForVaults(view: Now, but: string): number {
+function heldForVaults(view: TimedView, but: string): number {
   let bytes = 0;
   for (const uuid of view.entries(vaultHoldMap).keys()) {
     if (uuid !== but) bytes += heldForVault(view, uuid);

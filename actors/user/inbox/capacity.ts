@@ -16,7 +16,7 @@ export function grouped<T>(all: readonly T[], keyOf: (each: T) => string): Reado
   return groups;
 }
 
-/** What one sync may have to give besides its page of items. */
+/** The most that one sync may have to return in addition to its page of items. */
 export const messageCapacityBytes = 4 * 1024 * 1024;
 export const inviteCapacityBytes = 2 * 1024 * 1024;
 

@@ -18,10 +18,10 @@
 import { z } from 'zod';
 import { keys, type RangeResult, range, type Turn, tell, type View } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
+import { isStorableText } from '../../../runtime/table.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { encryptedMessageBytesMax, type Message } from '../../inbox-entries.ts';
 import { type Refused, refuse } from '../../reply.ts';
-import { isStorableText } from '../../storable-text.ts';
 import { messageArrived, User } from '../contract.ts';
 import { isActive } from '../profile.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';

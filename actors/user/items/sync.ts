@@ -19,8 +19,13 @@ import { batchesOf, fitsOneTurn } from '../../collection/incoming.ts';
 import type { ItemRow } from '../../collection/item.ts';
 import { type ClientItem, fullItem } from '../../collection/item-fields.ts';
 import { ItemSettings } from '../../collection/settings.ts';
-import { idleReply, type SyncReply } from '../../collection/sync-reply.ts';
-import { isLegacy, malformed, type SyncRequest } from '../../collection/sync-request.ts';
+import {
+  idleReply,
+  isLegacy,
+  malformed,
+  type SyncReply,
+  type SyncRequest,
+} from '../../collection/sync-contract.ts';
 import {
   answer,
   type Batch,

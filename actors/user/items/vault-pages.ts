@@ -16,10 +16,10 @@ import { isAbsent } from '../../collection/incoming.ts';
 import { type ItemRow, item } from '../../collection/item.ts';
 import { type Page, pageItems, responseColumns } from '../../collection/retrieve.ts';
 import { ItemSettings } from '../../collection/settings.ts';
-import { isLegacy, isVaultExclusive, type SyncRequest } from '../../collection/sync-request.ts';
+import { isLegacy, isVaultExclusive, type SyncRequest } from '../../collection/sync-contract.ts';
 import { noVaults, type Progress, type VaultPart } from '../../collection/sync-steps.ts';
 import { type Cursor, decodeToken } from '../../collection/token.ts';
-import type { Passed } from '../../collection/transfer/wire.ts';
+import type { PositionRange } from '../../collection/transfer/wire.ts';
 import { vaultResponse } from '../../vault/responses.ts';
 import { membershipsMax } from '../../vault/settings.ts';
 import { memberTable, vaultTable } from '../../vault/tables.ts';
@@ -146,7 +146,7 @@ function newest(rows: readonly ItemRow[]): readonly ItemRow[] {
 }
 
 /** A device that had all items of a vault does not get back what it has just saved there. */
-export function past(part: VaultPart, passed: readonly Passed[]): VaultPart {
+export function past(part: VaultPart, passed: readonly PositionRange[]): VaultPart {
   if (passed.length === 0) return part;
   return {
     ...part,
@@ -156,7 +156,7 @@ export function past(part: VaultPart, passed: readonly Passed[]): VaultPart {
   };
 }
 
-function beyond(cursor: Cursor, passed: readonly Passed[]): Cursor {
+function beyond(cursor: Cursor, passed: readonly PositionRange[]): Cursor {
   let { position } = cursor;
   for (const { collection, before, after } of passed) {
     if (collection === cursor.collection && before <= position) position = Math.max(position, after);

@@ -1,8 +1,8 @@
 /** Checks a share that a client sends. */
 import { z } from 'zod';
+import { isStorableText } from '../../../runtime/table.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { payloadBytesMax, shareTypes } from '../../share/contract.ts';
-import { isStorableText } from '../../storable-text.ts';
 
 const nicknameCharactersMax = 255;
 /** A year. */

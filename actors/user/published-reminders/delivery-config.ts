@@ -91,10 +91,10 @@ export const nextDayMs = (nowMs: number): number => (dayOf(nowMs) + 1) * dayMs;
 
 // --- where one reminder goes --------------------------------------------------------------------------------------
 
-type Own = Pick<PublishedReminder, 'channel'> & Pick<Contents, 'destination'>;
+type OwnDelivery = Pick<PublishedReminder, 'channel'> & Pick<Contents, 'destination'>;
 
 /** Undefined: nowhere for now. What the reminder says goes before what the account says. */
-export function targetOf(own: Own, config: DeliveryConfig | null): Target | undefined {
+export function targetOf(own: OwnDelivery, config: DeliveryConfig | null): Target | undefined {
   const channel = own.channel ?? config?.channel;
   if (channel === undefined) return undefined;
   const ofAccount = config?.channel === channel ? config.destination : null;
@@ -102,13 +102,14 @@ export function targetOf(own: Own, config: DeliveryConfig | null): Target | unde
   return destination === undefined ? undefined : { channel, destination };
 }
 
-export const ownTarget = (view: View, reminder: PublishedReminder): Own => ({
+export const ownTarget = (view: View, reminder: PublishedReminder): OwnDelivery => ({
   channel: reminder.channel,
   destination: contentsOf(view, reminder).destination,
 });
 
 /** True: the target depends on the configuration of the account. */
-export const inherits = ({ channel, destination }: Own): boolean => channel === null || destination === null;
+export const inherits = ({ channel, destination }: OwnDelivery): boolean =>
+  channel === null || destination === null;
 
 export const isSameTarget = (a: Partial<Target> | undefined, b: Partial<Target> | undefined): boolean =>
   a?.channel === b?.channel && a?.destination === b?.destination;

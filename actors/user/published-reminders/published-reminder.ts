@@ -25,7 +25,7 @@ import type { Turn, View } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { UserSecrets } from '../../identity/user-secrets.ts';
 import { mailAddress } from '../../mailer/address.ts';
-import { isoTime } from '../times.ts';
+import { isoTime } from '../../times.ts';
 
 export const channels = ['email', 'telegram', 'whatsapp'] as const;
 export type Channel = (typeof channels)[number];
@@ -103,7 +103,7 @@ const storedSchema = z.object({
 });
 export type PublishedReminder = z.infer<typeof storedSchema>;
 
-/** By the client's id. */
+/** Keyed by the client's id. */
 export const publishedReminderMap = sliceMap<PublishedReminder>({
   family: 'published-reminder',
   format: 1,

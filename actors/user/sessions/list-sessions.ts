@@ -1,7 +1,7 @@
 import type { View } from '../../../runtime/command.ts';
 import type { SessionEntry } from '../../identity/session.ts';
+import { isoTime } from '../../times.ts';
 import { signedInRead } from '../signed-in.ts';
-import { isoTime } from '../times.ts';
 import { Sessions } from './contract.ts';
 import { deviceInfo } from './device-info.ts';
 import { knowsNoSessions, lastUseMs, type Session, sessionMap } from './session.ts';

@@ -1,7 +1,7 @@
 /** The settings that an account has stored, one entry each. Secrets are sealed. */
 import { z } from 'zod';
 import type { Turn, View } from '../../../runtime/command.ts';
-import { type State, sliceMap } from '../../../runtime/slice.ts';
+import { type ActorState, sliceMap } from '../../../runtime/slice.ts';
 import { FileSettings } from '../../files/settings.ts';
 import { UserSecrets } from '../../identity/user-secrets.ts';
 import { derivedUuid } from '../../identity/uuid-text.ts';
@@ -18,7 +18,7 @@ const storedSettingSchema = z.object({
 });
 type StoredSetting = Readonly<z.infer<typeof storedSettingSchema>>;
 
-/** By name. */
+/** Keyed by name. */
 export const settingMap = sliceMap<StoredSetting>({
   family: 'setting',
   format: 1,
@@ -27,7 +27,7 @@ export const settingMap = sliceMap<StoredSetting>({
 });
 
 /** The account has set it, even if to null. */
-export const isStored = (state: State, name: SettingName): boolean =>
+export const isStored = (state: ActorState, name: SettingName): boolean =>
   state.entry(settingMap, name) !== undefined;
 
 /** The value for the server's own use, secrets included. The default, if it was never set or is null. */
@@ -107,7 +107,7 @@ const sealedFor = (view: View, name: SettingName) => ({
 });
 
 /** UTF-8 bytes of all other values. */
-export function otherSettingBytes(state: State, except: SettingName): number {
+export function otherSettingBytes(state: ActorState, except: SettingName): number {
   let bytes = 0;
   for (const [name, { value }] of state.entries(settingMap)) {
     if (name !== except && value !== null) bytes += Buffer.byteLength(value);

@@ -61,7 +61,7 @@ const storedSchema = z.object({
 });
 export type Switch = z.infer<typeof storedSchema>;
 
-/** By uuid. */
+/** Keyed by uuid. */
 export const switchMap = sliceMap<Switch>({
   family: 'dead-man-switch',
   format: 1,
@@ -109,13 +109,13 @@ export const checkedIn = (before: Switch, nowMs: number): Switch => ({
 /** `warn`: a mail to the owner. `fire`: the mail to the recipient. */
 type Telling = 'warn' | 'fire';
 
-export interface Watched {
+export interface CheckedSwitch {
   readonly after: Switch;
   readonly telling?: Telling;
 }
 
 /** What a look at this moment finds. `graceMaxMs` is the longest time that an owner gets after an outage. */
-export function watched(before: Switch, nowMs: number, graceMaxMs: number): Watched {
+export function watched(before: Switch, nowMs: number, graceMaxMs: number): CheckedSwitch {
   const { state, deadlineMs, warnAtMs, nextAttemptAtMs } = before;
   if (state === 'waiting' && nextAttemptAtMs !== null && nowMs >= nextAttemptAtMs) {
     return { after: { ...before, state: 'queued', nextAttemptAtMs: null }, telling: 'fire' };

@@ -23,8 +23,12 @@ import {
 import { head } from '../../collection/head.ts';
 import { isForwardingTombstone, item } from '../../collection/item.ts';
 import type { ClientItem } from '../../collection/item-fields.ts';
-import type { ModernSyncReply, SyncReply } from '../../collection/sync-reply.ts';
-import { isLegacy, type SyncRequest } from '../../collection/sync-request.ts';
+import {
+  isLegacy,
+  type ModernSyncReply,
+  type SyncReply,
+  type SyncRequest,
+} from '../../collection/sync-contract.ts';
 import { equalInConstantTime } from '../../identity/session-tokens.ts';
 import { isRefused, type Refused } from '../../reply.ts';
 import type { SignedInRequest } from '../../signed-in.ts';
@@ -63,7 +67,7 @@ export interface SyncExecution<P extends Plans> extends OneTurn<P> {
 
 type Steps = SignedInWorkflow<SyncReply>;
 type NamedSync = SignedInRequest<SyncRequest>;
-type Known = { readonly entry: JournalEntry };
+type KnownCommand = { readonly entry: JournalEntry };
 
 interface Attempt {
   readonly request: NamedSync;
@@ -191,7 +195,7 @@ function lookUp(
   reads: PlanResults<CommandPlan>,
   { session }: SignedIn,
   { identity: { id, digest, hold }, callId }: Attempt,
-): Known | Refused | undefined {
+): KnownCommand | Refused | undefined {
   const entry = findEntry(turn, reads, session.uuid, id);
   if (entry !== undefined) return equalInConstantTime(digest, entry.digest) ? { entry } : otherDigest;
   const holder = laneMemory(turn).holder(commandKey(session.uuid, id), turn.nowMs);
@@ -240,7 +244,7 @@ export async function commandStatus<P extends Plans>(
 ): Promise<CommandStatus | Refused> {
   const { commandId: id, digest } = request;
   const refused = commandIdPattern.test(id) ? undefined : wrongId;
-  const found = await workflow.turn<Known | { readonly status: 'accepted' | 'unknown' }, CommandPlan>({
+  const found = await workflow.turn<KnownCommand | { readonly status: 'accepted' | 'unknown' }, CommandPlan>({
     reads: (view) => commandPlan(view, request, id),
     turn: (turn, reads, { session }) => {
       if (refused !== undefined) return refused;

@@ -37,7 +37,7 @@ export const VaultItems = contract({
       request: z.object({ by, itemUuid: z.string(), id: z.string() }),
       reply: z.object({ revision: revisionSchema.nullable() }),
     },
-    /** By the owner of the item. For an item that is not theirs, or not there, it does nothing. */
+    /** Called by the owner of the item. For an item that is not theirs, or not there, it does nothing. */
     deleteRevision: {
       request: z.object({ by, itemUuid: z.string(), id: z.string() }),
       reply: z.object({}),

@@ -1,7 +1,9 @@
 /** The items of a vault, their moves and their history. */
-import { tell, timer } from '../../../runtime/command.ts';
+import { keys, sharedRead, tell, timer } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { item } from '../../collection/item.ts';
+import { fullItem } from '../../collection/item-fields.ts';
+import { itemHere, oneItemPlan } from '../../collection/one-item.ts';
 import { leftPlan, removeLeft } from '../../collection/revisions/deleted-elsewhere.ts';
 import { revision } from '../../collection/revisions/table.ts';
 import { elsewherePlan, tellElsewhere } from '../../collection/revisions/tell-elsewhere.ts';
@@ -10,8 +12,10 @@ import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { outgoingTransferMap } from '../../collection/transfer/transfer.ts';
 import { vaultPart } from '../hooks.ts';
+import { memberKey } from '../member-list.ts';
+import { statusSlice } from '../state.ts';
+import { memberTable } from '../tables.ts';
 import { VaultItems } from './contract.ts';
-import { getItem } from './get-item.ts';
 import { handItemsOnSoon, handItemsOnTimer } from './hand-on.ts';
 import { leave, leavePlan } from './notify.ts';
 import { returnToOwnersJob } from './return-to-owners.ts';
@@ -19,6 +23,20 @@ import { deleteRevision, getRevision, listRevisions } from './revisions.ts';
 import { applyItemTransfer, finalizeItemTransfer, saveItems } from './save-items.ts';
 
 const { finalizeOverdueTransfer } = VaultItems.timers;
+
+/** One item of the vault for the member who owns it. The user has to be a member at the moment of the read. */
+const getItem = sharedRead({
+  ...VaultItems.commands.getItem,
+  reads: (view, { by, uuid }) => ({
+    ...oneItemPlan(view, uuid),
+    member: keys(memberTable, [memberKey(view, by)]),
+  }),
+  answer: (view, { by, uuid }, { member, ...reads }) => {
+    const isMember = view.get(statusSlice) === 'open' && member.get(memberKey(view, by)) !== undefined;
+    const row = isMember ? itemHere(view, uuid, reads) : undefined;
+    return { item: row?.owner_uuid === by ? fullItem(row, uuid) : null };
+  },
+});
 
 export const vaultItems = vaultPart(VaultItems, {
   name: 'items',

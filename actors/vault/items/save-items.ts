@@ -16,7 +16,7 @@ import { isUuid } from '../../collection/incoming.ts';
 import { type ItemRow, isForwardingTombstone, item } from '../../collection/item.ts';
 import { type ClientItem, fingerprintOf } from '../../collection/item-fields.ts';
 import { notMember } from '../../collection/save.ts';
-import { isLegacy, type SyncRequest } from '../../collection/sync-request.ts';
+import { isLegacy, type SyncRequest } from '../../collection/sync-contract.ts';
 import { proceed, type StoredReads, storedPlan, unbegun } from '../../collection/sync-steps.ts';
 import type { SaveResult } from '../../collection/transfer/wire.ts';
 import type { Permission } from '../../inbox-entries.ts';

@@ -24,7 +24,7 @@ export interface DownloadOptions {
   readonly withHistory: boolean;
 }
 
-export interface Downloaded {
+export interface DownloadedAccount {
   readonly userUuid: string;
   readonly items: number;
   /** Items in shared vaults, which an account alone cannot bring. */
@@ -45,7 +45,7 @@ export async function downloadAccount(
   options: DownloadOptions,
   spool: Spool,
   terminal: Pick<Terminal, 'askSecret' | 'sleep' | 'nowMs'>,
-): Promise<Downloaded> {
+): Promise<DownloadedAccount> {
   const http = new HttpClient(options.server);
   const ask: Ask = (method, path, request) => whenNotBusy(() => http.ask(method, path, request), terminal);
   const account = await signIn(ask, options, terminal);
@@ -179,13 +179,17 @@ async function writeItems(
   return { uuids: [...uuids], inVaults };
 }
 
-interface Owned {
+interface OwnedItem {
   readonly bearer: string;
   readonly userUuid: string;
   readonly itemUuid: string;
 }
 
-async function writeHistory(ask: Ask, spool: Spool, { bearer, userUuid, itemUuid }: Owned): Promise<void> {
+async function writeHistory(
+  ask: Ask,
+  spool: Spool,
+  { bearer, userUuid, itemUuid }: OwnedItem,
+): Promise<void> {
   const path = `/v2/items/${itemUuid}/revisions`;
   const { revisions } = await ask('GET', path, { bearer });
   for (const { uuid } of revisions ?? []) {

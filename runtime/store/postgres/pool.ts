@@ -25,7 +25,7 @@ export interface PoolLimits {
 
 export type Row = Record<string, string | number | boolean | Buffer | null>;
 
-/** Statements prepared under a name. Any further text is parsed anew each time. */
+/** Statements prepared under a name. Any further text is parsed each time. */
 const preparedMax = 256;
 const answerSlackMaxMs = 2_000;
 /**

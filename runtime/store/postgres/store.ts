@@ -26,7 +26,7 @@ import { StoreError } from '../store.ts';
 import { isCockroachVersion } from './cockroach.ts';
 import { batchCommit } from './commit.ts';
 import { type Dialect, shardsMax } from './each.ts';
-import { Gathered } from './gathered.ts';
+import { GatheredStatements } from './gathered.ts';
 import { joinReads } from './joined-reads.ts';
 import * as ownership from './ownership-statements.ts';
 import { ConnectionPool, type PoolLimits, type Row } from './pool.ts';
@@ -128,9 +128,9 @@ export class PostgresStore implements Store {
   readonly #leases: ConnectionPool;
   #sql: StoreSql;
   readonly #clock: Clock;
-  readonly #activations: Gathered<Activating, Activation>;
-  readonly #slices: Gathered<Address, readonly SliceRow[]>;
-  readonly #timers: Gathered<Address, readonly TimerRow[]>;
+  readonly #activations: GatheredStatements<Activating, Activation>;
+  readonly #slices: GatheredStatements<Address, readonly SliceRow[]>;
+  readonly #timers: GatheredStatements<Address, readonly TimerRow[]>;
 
   constructor(options: PostgresStoreOptions) {
     const sizes = { ...defaultSizes, ...options.sizes };
@@ -164,20 +164,20 @@ export class PostgresStore implements Store {
     this.#sql = options.sql ?? storeSql;
     this.#clock = options.clock ?? systemClock;
     const concurrencyMax = sizes.barriers;
-    this.#activations = new Gathered({
+    this.#activations = new GatheredStatements({
       concurrencyMax,
       batchMax: activatedTogetherMax,
       one: (request) => this.#activateOne(request),
       many: (requests) => this.#activateMany(requests),
     });
-    this.#slices = new Gathered({
+    this.#slices = new GatheredStatements({
       concurrencyMax,
       batchMax: loadedTogetherMax,
       one: async (address) =>
         (await this.#barriers.query(this.#sql.slices(address))) as unknown as SliceRow[],
       many: (addresses) => this.#ofMany<SliceRow>(this.#sql.slicesOfMany(addresses), addresses.length),
     });
-    this.#timers = new Gathered({
+    this.#timers = new GatheredStatements({
       concurrencyMax,
       batchMax: loadedTogetherMax,
       one: async (address) =>

@@ -12,7 +12,7 @@ import type { Connection } from './connection.ts';
 const sweepMs = 100;
 const lostRetryMs = 100;
 
-interface Pending {
+interface PendingRequest {
   readonly subject: string;
   readonly deadlineMs: number;
   readonly resolve: (answer: Uint8Array) => void;
@@ -23,7 +23,7 @@ export class Mux {
   readonly #connection: Connection;
   readonly #subject: string;
   readonly #clock: Clock;
-  readonly #pending = new Map<string, Pending>();
+  readonly #pending = new Map<string, PendingRequest>();
   #lastToken = 0;
   #isSweeping = false;
 
@@ -77,7 +77,7 @@ export class Mux {
   }
 
   /** Takes the request that waits for an answer at this subject. */
-  #pendingAt(subject: string): Pending | undefined {
+  #pendingAt(subject: string): PendingRequest | undefined {
     const token = subject.slice(this.#subject.length);
     const pending = this.#pending.get(token);
     this.#pending.delete(token);

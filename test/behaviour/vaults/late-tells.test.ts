@@ -2,9 +2,9 @@
 import test from 'ava';
 import { defaultItemSettings } from '../../../actors/collection/settings.ts';
 import { bob } from '../../kit/account.ts';
+import { fakeVault, tellUser } from '../../kit/fake-vault.ts';
 import { note, uuidNumber } from '../../kit/items.ts';
 import { startServer } from '../../kit/server.ts';
-import { teller, tellUser } from '../../kit/teller.ts';
 import { accept, invite, join, makeVault } from '../../kit/vaults.ts';
 
 const senderUuid = uuidNumber(0xa);
@@ -20,7 +20,7 @@ const message = (n: number, recipient: string, identifier: string | null = 'same
 });
 
 test('the last sent of messages that replace each other stays, in whichever order they come', async (t) => {
-  const server = await startServer(t, { moreKinds: [teller] });
+  const server = await startServer(t, { moreKinds: [fakeVault] });
   const orders = [
     [1, 2, 3],
     [1, 3, 2],
@@ -46,7 +46,7 @@ test('the last sent of messages that replace each other stays, in whichever orde
 });
 
 test('a message that was replaced and read meanwhile does not come back', async (t) => {
-  const server = await startServer(t, { moreKinds: [teller] });
+  const server = await startServer(t, { moreKinds: [fakeVault] });
   const device = await server.device();
   const { userUuid } = device.account;
   const second = { message: message(2, userUuid), replaces: uuidNumber(1) };
@@ -57,7 +57,7 @@ test('a message that was replaced and read meanwhile does not come back', async 
 });
 
 test('a message that its sender has deleted before it came does not come', async (t) => {
-  const server = await startServer(t, { moreKinds: [teller] });
+  const server = await startServer(t, { moreKinds: [fakeVault] });
   const device = await server.device();
   const { userUuid } = device.account;
   await tellUser(server, userUuid, 'messagesWithdrawn', { uuids: [uuidNumber(1)] });
@@ -70,7 +70,7 @@ test('a message that its sender has deleted before it came does not come', async
 });
 
 test('a user who was let in and out before hearing of either does not wait to be let in for good', async (t) => {
-  const server = await startServer(t, { moreKinds: [teller], vaults: { vaultsMax: 1 } });
+  const server = await startServer(t, { moreKinds: [fakeVault], vaults: { vaultsMax: 1 } });
   const alice = await server.device();
   const bobs = await server.device(bob.email);
   const { userUuid } = bobs.account;
@@ -83,7 +83,7 @@ test('a user who was let in and out before hearing of either does not wait to be
 });
 
 test('nothing is kept for a user who is gone or never was', async (t) => {
-  const server = await startServer(t, { moreKinds: [teller] });
+  const server = await startServer(t, { moreKinds: [fakeVault] });
   const device = await server.device(bob.email);
   const { userUuid, password } = device.account;
   const headers = { 'x-server-password': password };
@@ -102,7 +102,7 @@ test('nothing is kept for a user who is gone or never was', async (t) => {
 });
 
 test('a user who hears late of being let in is given the vault, even with all of their own items', async (t) => {
-  const server = await startServer(t, { moreKinds: [teller] });
+  const server = await startServer(t, { moreKinds: [fakeVault] });
   const alice = await server.device();
   const bobs = await server.device(bob.email);
   const { userUuid } = bobs.account;
@@ -132,7 +132,7 @@ for (const { later, pauseMs } of [
 ]) {
   test(`a deletion in a vault that the owner hears of late takes no revision of ${later}`, async (t) => {
     const items = { revisions: { ...defaultItemSettings.revisions, pauseMs: 0 } };
-    const server = await startServer(t, { moreKinds: [teller], items });
+    const server = await startServer(t, { moreKinds: [fakeVault], items });
     const alice = await server.device();
     const vault = await makeVault(alice);
     const inVault = { shared_vault_uuid: vault, key_system_identifier: 'system' };

@@ -62,10 +62,10 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the-first-of-two-lengths',
     harm: 'A request hidden in a body is answered to the next client of the same proxy.',
-    file: 'gateway/http/framing.ts',
+    file: 'gateway/http/headers.ts',
     find: 'return isOdd || framings > 1 ?',
     replace: 'return isOdd ?',
-    tests: ['gateway/http/framing.test.ts', 'test/attacks/framing.test.ts'],
+    tests: ['gateway/http/headers.test.ts', 'test/attacks/framing.test.ts'],
   },
   {
     name: 'any-secret-of-a-remembered-session',
