@@ -44,7 +44,9 @@ export const VaultItems = contract({
     },
   },
   tells: {
-    /** Sent by the owner of items that were here, and were deleted in another collection. */
+    /** Items were deleted here that had been in other collections. Their history there goes. */
+    deletedHere: deletedElsewherePayload,
+    /** Items that were here once were deleted in another collection. */
     deletedElsewhere: deletedElsewherePayload,
   },
   timers: {
