@@ -1,7 +1,7 @@
 /** The other beginning: one pod with its own PostgreSQL, backed up, restored, upgraded, and killed. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client, newAccount, newItem } from '../../cli/smoke-test/client.ts';
+import { newAccount, newItem, SmokeTestClient } from '../../cli/smoke-test/client.ts';
 import { commandsOf, replaced } from '../documentation/commands.ts';
 import { awaitBackup, backUpNow } from './backup.ts';
 import { type Installation, ownImage, takeNextBuild, tryIt, waiting } from './installation.ts';
@@ -56,9 +56,9 @@ export async function singlePod({ operator, folder }: Installation): Promise<voi
   await operator.run(`helm uninstall notes ${there} ${waiting}`);
 }
 
-async function clientOf(operator: Operator): Promise<Client> {
+async function clientOf(operator: Operator): Promise<SmokeTestClient> {
   const { spec } = await operator.get(`service notes-scriptorium --namespace ${namespace}`);
-  return new Client({
+  return new SmokeTestClient({
     url: new URL(`http://${spec.clusterIP}`),
     accessKey: undefined,
     deadlineMs: clientDeadlineMs,
