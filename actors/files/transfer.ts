@@ -56,7 +56,7 @@ const abandonedMostMs = 86_400_000;
 export const ownerSchema = z.object({ kind: z.enum(['user', 'vault']), uuid: z.string() });
 export type OwnerOfFiles = z.infer<typeof ownerSchema>;
 
-/** By the id of the token. */
+/** Keyed by the id of the token. */
 export const outgoingFileMap = sliceMap<{
   readonly to: OwnerOfFiles;
   readonly remoteIdentifier: string;
@@ -79,7 +79,7 @@ export const outgoingFileMap = sliceMap<{
   }),
 });
 
-/** By the uuid of the upload: files that are here, and that their source has not finalized. */
+/** Keyed by the uuid of the upload: files that are here, and that their source has not finalized. */
 export const incomingFileMap = sliceMap<{ readonly sinceMs: number }>({
   family: 'incoming-file',
   format: 1,

@@ -73,7 +73,7 @@ interface Upload {
   readonly pending: readonly Pending[];
 }
 
-/** By the remote identifier of the file. */
+/** Keyed by the remote identifier of the file. */
 export const uploadMap = sliceMap<Upload>({
   family: 'upload',
   format: 1,
@@ -361,7 +361,7 @@ function openUploadOf(turn: Turn, remoteIdentifier: string): Upload | undefined 
 const isShattered = ({ storedBytes, layout }: Upload): boolean =>
   chunksIn(layout).length > chunksOfAnyFile + storedBytes / usualChunkBytesMin;
 
-/** By the chunks that will be there once all that is pending is stored. */
+/** Keyed by the chunks that will be there once all that is pending is stored. */
 function fits({ unencryptedBytes, layout, pending }: Upload): boolean {
   const bytesByNumber = new Map(
     [...chunksIn(layout), ...pending].map(({ number, bytes }) => [number, bytes]),

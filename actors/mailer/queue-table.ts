@@ -90,7 +90,7 @@ export interface MailRow extends Omit<StoredRow, 'state' | 'source' | 'failure'>
 export interface QueueHead {
   /** The last position given. */
   readonly position: number;
-  /** By state. */
+  /** Keyed by state. */
   readonly counts: Readonly<Record<MailState, number>>;
   /** The size of the contents of all mails. */
   readonly contentBytes: number;

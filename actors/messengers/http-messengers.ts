@@ -19,7 +19,7 @@ import type { MessengerCredentials } from './settings.ts';
 
 const timeoutMs = 15_000;
 const answerBytesMax = 65_536;
-/** With the pace 16 in a second: Telegram allows a bot 30, the others more. */
+/** With the minimum time, 16 in a second: Telegram allows a bot 30, the others more. */
 const concurrent = 4;
 const slotMs = 250;
 /** So few that the last one waits for a minute, even if every call takes as long as it may. */
@@ -102,7 +102,7 @@ function resultOfError(error: unknown): MessengerResult {
   return { result: 'transient', failure: error.failure === 'timeout' ? 'timeout' : 'transient' };
 }
 
-/** By a header, or as Telegram says it. */
+/** From a header, or from the body in Telegram's form. */
 function retryAfterOf({ headers, body }: OutboundAnswer): { readonly retryAfterMs?: number } {
   const seconds = Number(headers.get('retry-after') ?? telegramRetryAfter(body));
   if (!Number.isFinite(seconds) || seconds <= 0) return {};

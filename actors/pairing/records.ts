@@ -195,7 +195,7 @@ export function pruneAttempts(turn: Turn, { attempts }: OpenedRecords): Readonly
   return living;
 }
 
-/** For the first of those that are not over. */
+/** Arms the sweep for the end of the attempt that ends first. */
 export function armSweep(turn: Turn, attempts: Iterable<Attempt>): void {
   const endsAtMs = Math.min(...[...attempts].map((each) => each.endsAtMs));
   if (Number.isFinite(endsAtMs)) turn.arm(Pairing.timers.sweep, endsAtMs, null);

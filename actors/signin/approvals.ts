@@ -47,7 +47,7 @@ const storedSchema = z.object({
 });
 type Approval = z.infer<typeof storedSchema>;
 
-/** By uuid. */
+/** Keyed by uuid. */
 export const approvalMap = sliceMap<Approval>({
   family: 'approval',
   format: 1,

@@ -29,7 +29,7 @@ const counterSchema = z.object({ count: z.number().int(), untilMs: z.number() })
 /** Networks that are counted separately. The common count of unknown networks bounds the guesses of further ones. */
 export const networksMax = 128;
 
-/** By the key of an `Origin`. */
+/** Keyed by the key of an `Origin`. */
 export const attemptsMap = sliceMap<Attempts>({
   family: 'network-attempts',
   format: 1,

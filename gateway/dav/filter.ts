@@ -108,7 +108,7 @@ function isNotDefined({ children }: Element): boolean {
   return children.length === 1 && children.every((child) => is(child, 'C', 'is-not-defined'));
 }
 
-/** By name. */
+/** Keyed by name. */
 function propertiesOf(component: string): Properties {
   const found = new Map<string, Value[]>();
   for (const line of component.replaceAll('\r\n ', '').split('\r\n')) {

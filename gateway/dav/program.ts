@@ -56,7 +56,7 @@ export const wrongTokens: RateBucket = { name: 'wrong calendar tokens', perMinut
 export interface Program {
   readonly userUuid: string;
   readonly ctag: string;
-  /** By uid. The version is from before the read, so the next look notices a change made meanwhile. */
+  /** One entry for each uid. The version is from before the read, so the next look notices a change made meanwhile. */
   list(): Promise<{ readonly ctag: string; readonly objects: readonly ListedObject[] }>;
   /** The objects among these that exist. */
   objects(uids: readonly string[]): Promise<readonly WholeObject[]>;

@@ -29,7 +29,7 @@ import type { JsonObject } from './body.ts';
 import type { BodyWriterOptions } from './body-writer.ts';
 import { Context, type Live, mergeRequest, validateRequest } from './context.ts';
 import { reasonOf, refusalOf } from './errors.ts';
-import type { RequestHeaders } from './headers.ts';
+import { isChunked, type RequestHeaders } from './headers.ts';
 import { type RouteMetrics, unmatchedRoute } from './metrics.ts';
 import { chunksOf, type Envelope, refusalReply, streamedReply, streamOf, wholeReply } from './outgoing.ts';
 import { type AskPermission, Permission } from './permission.ts';
@@ -106,6 +106,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
   }
 
   accept(req: HttpRequest, headers: RequestHeaders): void {
+    this.responder.isLast = isChunked(headers);
     try {
       const admitted = this.#options.admission.admit(this.#res, req, headers, this);
       if (isAdmitted(admitted)) this.#receive(admitted);

@@ -31,7 +31,7 @@ export type Access = 'public' | 'session' | 'optional-session';
 export type BodyKind = 'json' | 'bytes' | 'stream';
 
 export interface Client {
-  /** By the trusted-proxy rule; never logged. */
+  /** Found by the trusted-proxy rule; never logged. */
   readonly ipAddress: string | null;
   readonly userAgent: string | null;
   readonly snjsVersion: string | null;

@@ -71,7 +71,7 @@ export class Hub {
   /** Names one run of one process. */
   readonly #gateway: string;
   readonly #users = new Map<string, Set<OpenSocket>>();
-  /** By user. */
+  /** Keyed by user. */
   readonly #watches = new Map<string, Set<Watch>>();
   readonly #audiences: Audiences;
   readonly #vaultNotices: VaultNotices;

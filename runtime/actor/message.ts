@@ -16,6 +16,8 @@ export interface Message {
   readonly creates: boolean;
   /** A tombstone answers commands with "not found". Timers and tells decide for themselves. */
   readonly reachesTombstone: boolean;
+  /** Also while the shard of the actor leaves this host, if the actor is in memory. */
+  readonly reachesLeaving?: boolean;
   /** After this the caller no longer waits, in monotonic milliseconds. */
   readonly deadlineMs: number;
   /** The turn as a step of its request, if that is sampled. */

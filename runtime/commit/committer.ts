@@ -278,7 +278,7 @@ export class Committer {
   async #rejectionsOf(members: readonly BatchMember[]): Promise<readonly Rejection[] | undefined> {
     try {
       return await findRejections(
-        this.#options.store,
+        this.#options,
         members.map(({ commit }) => commit),
       );
     } catch (error) {

@@ -95,7 +95,7 @@ export class Publisher {
   readonly #options: PublisherOptions;
   readonly #subscriptionsMax: number;
   readonly #byActor = new Map<string, SubscribedActor>();
-  /** By gateway. */
+  /** Keyed by gateway. */
   readonly #sent = new Map<string, GatewayStream>();
   /** How often this host has dropped a shard. */
   readonly #drops = new Map<number, number>();

@@ -50,7 +50,7 @@ interface DeclaredCommand {
 
 export class Dispatcher {
   readonly #options: DispatcherOptions;
-  /** By kind, then by command. */
+  /** Keyed by kind, then by command. */
   readonly #commands: ReadonlyMap<string, ReadonlyMap<string, DeclaredCommand>>;
   readonly #workflows: Workflows;
 

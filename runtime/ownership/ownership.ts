@@ -57,9 +57,9 @@ export const searchersMax = 8;
 /** The pause before the database is asked again for what it did not do. */
 const retryPauseMs = 500;
 const leaveFailuresMax = 5;
-/** For how many leases a host leaves a shard that it cannot read to others. */
+/** The number of leases for which a host leaves a shard that it cannot read to others. */
 const declinedLeases = 3;
-/** For how many leases a host that starts waits for its shards at other hosts before it says that it is ready. */
+/** The number of leases for which a starting host waits for its shards at other hosts before it says that it is ready. */
 const joinLeases = 3;
 
 export interface OwnershipOptions extends Omit<HandOverOptions, 'stopIntake'> {

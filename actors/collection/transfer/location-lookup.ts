@@ -26,7 +26,7 @@ export const locationsPlan = (uuids: readonly string[]): Plans => ({
   ),
 });
 
-/** By uuid, the row in the owning collection. Between the commits of a move two collections have one; the later counts. */
+/** Keyed by uuid, the row in the owning collection. Between the commits of a move two collections have one; the later counts. */
 export function owningRowsOf(rows: readonly ItemRow[]): ReadonlyMap<string, ItemRow> {
   const owningRows = new Map<string, ItemRow>();
   for (const row of rows) {

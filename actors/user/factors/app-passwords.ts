@@ -23,7 +23,7 @@ type AppPassword = Readonly<z.infer<typeof appPasswordSchema>>;
 
 const appPasswordsMax = 100;
 
-/** By uuid. */
+/** Keyed by uuid. */
 export const appPasswordMap = sliceMap<AppPassword>({
   family: 'app-password',
   format: 1,

@@ -28,7 +28,7 @@ type TrustedDevice = Readonly<z.infer<typeof trustedDeviceSchema>>;
 const trustedDevicesMax = 50;
 const labelCharactersMax = 255;
 
-/** By uuid. */
+/** Keyed by uuid. */
 export const trustedDeviceMap = sliceMap<TrustedDevice>({
   family: 'trusted-device',
   format: 1,

@@ -38,7 +38,7 @@ const usedBytesOf = (view: View): number => Number(settingValue(view, 'FILE_UPLO
 /** For all vaults of an owner together. Each vault has fewer. */
 export const holdsMax = 500;
 
-/** By the uuid of the upload, or of the file that moves. */
+/** Keyed by the uuid of the upload, or of the file that moves. */
 export const vaultHoldMap = sliceMap<{
   readonly bytes: number;
   readonly endsAtMs: number;

@@ -50,7 +50,7 @@ const publicShareSchema = z.object({
 });
 type PublicShare = z.infer<typeof publicShareSchema>;
 
-/** By uuid. */
+/** Keyed by uuid. */
 const publicShareMap = sliceMap<PublicShare>({
   family: 'public-share',
   format: 1,

@@ -103,7 +103,7 @@ const storedSchema = z.object({
 });
 export type PublishedReminder = z.infer<typeof storedSchema>;
 
-/** By the client's id. */
+/** Keyed by the client's id. */
 export const publishedReminderMap = sliceMap<PublishedReminder>({
   family: 'published-reminder',
   format: 1,

@@ -69,7 +69,7 @@ export type RevokedSession = Readonly<z.infer<typeof revokedSessionSchema>>;
 
 export const sessionsMax = 1_000;
 
-/** By session uuid. */
+/** Keyed by session uuid. */
 export const sessionMap = sliceMap<Session>({
   family: 'session',
   format: 1,
@@ -77,7 +77,7 @@ export const sessionMap = sliceMap<Session>({
   schema: sessionSchema,
 });
 
-/** By session uuid. */
+/** Keyed by session uuid. */
 export const revokedSessionMap = sliceMap<RevokedSession>({
   family: 'revoked-session',
   format: 1,

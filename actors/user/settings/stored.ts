@@ -18,7 +18,7 @@ const storedSettingSchema = z.object({
 });
 type StoredSetting = Readonly<z.infer<typeof storedSettingSchema>>;
 
-/** By name. */
+/** Keyed by name. */
 export const settingMap = sliceMap<StoredSetting>({
   family: 'setting',
   format: 1,

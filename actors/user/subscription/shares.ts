@@ -30,7 +30,7 @@ const shareSchema = z.object({
 });
 type Share = Readonly<z.infer<typeof shareSchema>>;
 
-/** By the uuid of the invite. */
+/** Keyed by the uuid of the invite. */
 export const shareMap = sliceMap<Share>({
   family: 'subscription-share',
   format: 1,

@@ -61,7 +61,7 @@ const storedSchema = z.object({
 });
 export type Switch = z.infer<typeof storedSchema>;
 
-/** By uuid. */
+/** Keyed by uuid. */
 export const switchMap = sliceMap<Switch>({
   family: 'dead-man-switch',
   format: 1,

@@ -34,7 +34,7 @@ export const cleanup: Cleanup = {
   remove: VaultFiles.jobs.removeBlobs,
 };
 
-/** By the uuid of the upload. */
+/** Keyed by the uuid of the upload. */
 export const grantMap = sliceMap<{
   readonly bytes: number;
   readonly ownerUuid: string;

@@ -142,7 +142,7 @@ export class CallReceiver {
       throw new TerminalError(`the caller counts ${call.shards} shards where its cluster has ${shardCount}`);
     }
     const { address, command, request, callId, epoch, trace } = call;
-    // It may have moved while the call was fetched.
+    // The shard may have moved while the call was fetched.
     const owner = this.#ownerOf(shard, epoch);
     const received = { address, command, request, callId, deadlineMs, epoch };
     const span =
