@@ -27,11 +27,11 @@ const waiting = 16;
 const retryAfterMaxMs = 6 * 3_600_000;
 const twilioCharactersMax = 1_600;
 
-type Request = Pick<OutboundRequest, 'url' | 'headers' | 'body'>;
+type MessengerRequest = Pick<OutboundRequest, 'url' | 'headers' | 'body'>;
 
-interface Provider {
+interface MessengerProvider {
   readonly inTurn: InTurn;
-  request(message: Pick<MessengerDelivery, 'destination' | 'text'>): Request;
+  request(message: Pick<MessengerDelivery, 'destination' | 'text'>): MessengerRequest;
   /** Statuses that say that the operator's credentials are wrong. */
   readonly refusesUs: readonly number[];
 }
@@ -46,7 +46,7 @@ export function createMessengers({ http, clock, credentials }: MessengersOptions
   const providers = { telegram: telegram(credentials), whatsapp: graph(credentials) ?? twilio(credentials) };
 
   async function call(
-    provider: Provider,
+    provider: MessengerProvider,
     { signal, ...delivery }: MessengerDelivery,
   ): Promise<MessengerResult> {
     if (!(await delivery.handOver())) return { result: 'withdrawn' };
@@ -84,7 +84,7 @@ export function createMessengers({ http, clock, credentials }: MessengersOptions
   };
 }
 
-function resultOf(answer: OutboundAnswer, { refusesUs }: Provider): MessengerResult {
+function resultOf(answer: OutboundAnswer, { refusesUs }: MessengerProvider): MessengerResult {
   const { status } = answer;
   if (status >= 200 && status < 300) return { result: 'accepted' };
   if (status === 429) return { result: 'unable', failure: 'transient', ...retryAfterOf(answer) };
@@ -123,7 +123,7 @@ const json = { 'content-type': 'application/json' };
 
 const newQueue = () => createQueue({ concurrent, waiting }, 'too many messages wait for a messenger');
 
-function telegram({ telegramBotToken }: MessengerCredentials): Provider | undefined {
+function telegram({ telegramBotToken }: MessengerCredentials): MessengerProvider | undefined {
   if (telegramBotToken === undefined) return undefined;
   return {
     inTurn: newQueue(),
@@ -137,7 +137,7 @@ function telegram({ telegramBotToken }: MessengerCredentials): Provider | undefi
   };
 }
 
-function graph({ whatsappToken, whatsappPhoneId }: MessengerCredentials): Provider | undefined {
+function graph({ whatsappToken, whatsappPhoneId }: MessengerCredentials): MessengerProvider | undefined {
   if (whatsappToken === undefined || whatsappPhoneId === undefined) return undefined;
   return {
     inTurn: newQueue(),
@@ -155,7 +155,7 @@ function graph({ whatsappToken, whatsappPhoneId }: MessengerCredentials): Provid
   };
 }
 
-function twilio(credentials: MessengerCredentials): Provider | undefined {
+function twilio(credentials: MessengerCredentials): MessengerProvider | undefined {
   const { twilioAccountSid: sid, twilioAuthToken, twilioWhatsappFrom } = credentials;
   if (sid === undefined || twilioAuthToken === undefined || twilioWhatsappFrom === undefined)
     return undefined;

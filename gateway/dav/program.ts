@@ -66,7 +66,7 @@ export interface Program {
   ): AsyncIterable<{ readonly ctag: string; readonly objects: readonly WholeObject[] }>;
 }
 
-type Context = RequestContext<'public', BodyKind>;
+type ProgramContext = RequestContext<'public', BodyKind>;
 
 const checkMs = 10_000;
 
@@ -90,7 +90,7 @@ class DeniedProgram extends Error {
 
 /** Answers with the result of `run`, or with the reason for refusing the program. */
 export async function asProgram(
-  context: Context,
+  context: ProgramContext,
   options: ProgramOptions & { readonly proofs: Proofs },
   run: (program: Program) => Promise<RouteReply>,
 ): Promise<RouteReply> {
@@ -104,7 +104,7 @@ export async function asProgram(
 
 /** @throws Denied */
 async function programOf(
-  context: Context,
+  context: ProgramContext,
   options: ProgramOptions & { readonly proofs: Proofs },
 ): Promise<Program> {
   const password = passwordIn(context.header('authorization'));

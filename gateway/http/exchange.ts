@@ -37,7 +37,7 @@ import { receive } from './receive.ts';
 import type { RawBody, Receiving, ReceivingLimits, ReceivingOptions, Recipient } from './receiving.ts';
 import { type Refusal, refusals } from './refusal.ts';
 import { type ReplyCapacity, ReservedCapacity } from './reply-capacity.ts';
-import type { Reader } from './reply-memory.ts';
+import type { ReplyReader } from './reply-memory.ts';
 import { anonymousReader, type Outgoing, type Replying, Responder } from './responder.ts';
 import type { ReplyStream, RouteReply } from './route.ts';
 import type { Match } from './router.ts';
@@ -131,7 +131,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     this.#stopping?.abort();
   }
 
-  get reader(): Reader {
+  get reader(): ReplyReader {
     return this.#admitted === undefined ? anonymousReader : readerOf(this.#admitted);
   }
 
@@ -373,7 +373,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
 }
 
 /** An anonymous client counts by its IPv6 site, because a site has tens of thousands of networks. */
-function readerOf({ credentials, address }: Admitted): Reader {
+function readerOf({ credentials, address }: Admitted): ReplyReader {
   if (credentials === undefined) return { name: siteOf(address()), isAnonymous: true };
   return { name: credentials.userUuid, isAnonymous: false };
 }

@@ -86,5 +86,6 @@ function unambiguousHeaders(req: Pick<HttpRequest, 'forEach'>): RequestHeaders |
       isOdd = true;
     }
   });
-  return isOdd || framings > 1 || (hasChunks && isUpgrade) ? undefined : headers;
+  isOdd ||= hasChunks && isUpgrade;
+  return isOdd || framings > 1 ? undefined : headers;
 }

@@ -10,7 +10,7 @@
  */
 import { BodyWriter, type BodyWriterOptions } from './body-writer.ts';
 import { type BaseHeaders, type HeaderValues, requireOneLine, standardHeaders } from './reply-headers.ts';
-import type { Reader, ReplyHolder } from './reply-memory.ts';
+import type { ReplyHolder, ReplyReader } from './reply-memory.ts';
 import type { HttpResponse } from './uws.ts';
 
 export interface OutgoingHead {
@@ -38,13 +38,13 @@ export const htmlType = 'text/html; charset=utf-8';
 /** The caller of the request. */
 export interface Replying {
   /** The reader, looked up only if they are slower than the server. */
-  readonly reader: Reader;
+  readonly reader: ReplyReader;
   /** Called with the status, or 0 for a reply that did not go out whole. */
   done(status: number): void;
 }
 
 /** Callers whose request was refused before the server knew them. */
-export const anonymousReader: Reader = { name: '', isAnonymous: true };
+export const anonymousReader: ReplyReader = { name: '', isAnonymous: true };
 
 const requestIdLine = '\r\nX-Request-Id: ';
 

@@ -9,9 +9,9 @@
 import { z } from 'zod';
 import {
   type Blob,
+  type BlobLayout,
   blobName,
   chunkBytesMax,
-  type Layout,
   type Origin,
   piecesOf,
 } from '../../actors/files/layout.ts';
@@ -73,7 +73,7 @@ const emptyChunk: RouteRefusal = { status: 400, message: 'The chunk is empty.' }
 const withoutLength: RouteRefusal = { status: 411, message: 'The length of the chunk is missing.' };
 
 /** The questions to the owner of a file. */
-type Owner = Pick<
+type FileOwnerRoutes = Pick<
   Ask<typeof Files.commands>,
   | 'openUpload'
   | 'beginChunk'
@@ -87,13 +87,14 @@ type Owner = Pick<
   | 'moveFile'
 >;
 
-const ownerOf = (actors: Actors, { userUuid }: ValetClaims): Owner => actors.get(Files, userUuid).ask;
+const ownerOf = (actors: Actors, { userUuid }: ValetClaims): FileOwnerRoutes =>
+  actors.get(Files, userUuid).ask;
 
 /** A request with a token that this server made and that has not expired. */
 interface TokenRequest<B extends BodyKind> {
   readonly context: RequestContext<'public', B>;
   readonly claims: ValetClaims;
-  readonly owner: Owner;
+  readonly owner: FileOwnerRoutes;
 }
 
 const done = (message: string) => (): RouteReply => ({ status: 200, body: { success: true, message } });
@@ -356,7 +357,7 @@ async function* bytesOf({
 }: {
   readonly store: Pick<FileStore, 'read'>;
   readonly origin: Origin;
-  readonly layout: Layout;
+  readonly layout: BlobLayout;
   readonly range: ByteRange;
   readonly signal: AbortSignal;
 }): AsyncGenerator<Uint8Array, void, undefined> {

@@ -1,6 +1,6 @@
 import { keys, type PlanResults, type Plans, type Turn, type View } from '../command.ts';
 import { ConflictingRows } from '../commit/conflicting-rows.ts';
-import type { Signal } from '../events/publisher.ts';
+import type { TurnSignal } from '../events/publisher.ts';
 import { callTable } from '../store/tables.ts';
 import type { Span } from '../tracing.ts';
 import type { AskCall } from '../transport/transport.ts';
@@ -43,7 +43,7 @@ export interface QueuedMessage {
   answered: boolean;
   reads: BegunReads | undefined;
   /** The signals of the turn's last run. They leave with its outcome, unless that is an error. */
-  signals: readonly Signal[];
+  signals: readonly TurnSignal[];
   /** The commit that carries the turn's last run, as a step of its request, if that is sampled. */
   commitSpan?: Span | undefined;
 }

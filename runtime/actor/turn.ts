@@ -8,7 +8,7 @@ import { ConflictingRows } from '../commit/conflicting-rows.ts';
 import type { JobShape, MessageShape, Tells } from '../contract.ts';
 import type { Dependencies, Dependency } from '../dependency.ts';
 import { OverloadedError } from '../errors.ts';
-import type { Publisher, Signal } from '../events/publisher.ts';
+import type { Publisher, TurnSignal } from '../events/publisher.ts';
 import { isJobTimer, started, timerOf } from '../jobs/lease.ts';
 import type { Slice, SliceMap } from '../slice.ts';
 import { encode } from '../store/encoding.ts';
@@ -31,7 +31,7 @@ export interface RecordedTurn {
   readonly timers: Map<string, TimerRow | RemovedMark>;
   readonly tells: RecordedTell[];
   /** Not written. They leave with the turn's outcome. */
-  readonly signals: Signal[];
+  readonly signals: TurnSignal[];
 }
 
 /** Whether it wrote nothing. */

@@ -38,7 +38,7 @@ import type { Random } from '../random.ts';
 import { type HeldShard, type LiveNode, type NodeRow, type Store, StoreError } from '../store/store.ts';
 import type { Hint, Transport } from '../transport/transport.ts';
 import { HandOver, type HandOverOptions } from './hand-over.ts';
-import { Membership } from './membership.ts';
+import { ClusterMembership } from './membership.ts';
 import { Neighbours } from './neighbours.ts';
 import { Peers } from './peers.ts';
 import { shardsOfHostMin, takesAny } from './placement.ts';
@@ -76,7 +76,7 @@ export interface OwnershipOptions extends Omit<HandOverOptions, 'stopIntake'> {
 
 export class Ownership {
   readonly #options: OwnershipOptions;
-  readonly #membership: Membership;
+  readonly #membership: ClusterMembership;
   readonly #neighbours: Neighbours;
   readonly #peers: Peers;
   readonly #reachability: Reachability;
@@ -103,7 +103,7 @@ export class Ownership {
 
   constructor(options: OwnershipOptions) {
     this.#options = options;
-    this.#membership = new Membership(options);
+    this.#membership = new ClusterMembership(options);
     this.#neighbours = new Neighbours(options);
     this.#peers = new Peers(options);
     this.#reachability = new Reachability(options);

@@ -17,7 +17,7 @@
  *   actor takes the turns that this one does not take.
  */
 import type { z } from 'zod';
-import { type Turn, type View, type Workflow, workflow } from '../../../runtime/command.ts';
+import { type ClockedView, type Turn, type View, type Workflow, workflow } from '../../../runtime/command.ts';
 import { SigninKeys } from '../../identity/signin-keys.ts';
 import { WebAuthnSettings } from '../../settings.ts';
 import { profileSlice } from '../profile.ts';
@@ -89,13 +89,13 @@ async function compareInVain(workflow: Workflow, request: FactorCheck): Promise<
 
 const noSecrets = { appPassword: undefined, trustedDeviceToken: undefined };
 
-type TimedView = (View & { readonly nowMs: number }) | undefined;
+type MaybeView = ClockedView | undefined;
 
-const isSecretRight = (view: TimedView, { appPassword, trustedDeviceToken }: FactorCheck): boolean =>
+const isSecretRight = (view: MaybeView, { appPassword, trustedDeviceToken }: FactorCheck): boolean =>
   (appPassword !== undefined && findAppPassword(view, appPassword) !== undefined) ||
   (trustedDeviceToken !== undefined && findTrustedDevice(view, trustedDeviceToken) !== undefined);
 
-const isCodeRight = (view: View & { readonly nowMs: number }, { code }: FactorCheck): boolean =>
+const isCodeRight = (view: ClockedView, { code }: FactorCheck): boolean =>
   code !== undefined && isTotpCode(view, code);
 
 function check(turn: Turn, { email, workspace, recoveryCodes, ...proofs }: FactorCheck) {
