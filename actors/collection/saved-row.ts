@@ -4,7 +4,7 @@
  * removed. A tombstone keeps its identity and loses its ciphertext.
  */
 import { type Head, stamp } from './head.ts';
-import type { Fields } from './incoming.ts';
+import type { ClientFields } from './incoming.ts';
 import type { ItemRow } from './item.ts';
 
 export interface AcceptedSave {
@@ -19,7 +19,7 @@ export interface AcceptedSave {
   readonly head: Head;
   /** Lower case. */
   readonly uuid: string;
-  readonly fields: Fields;
+  readonly fields: ClientFields;
   readonly fingerprint: Buffer;
   /** The stored row of this collection, absent on insert. */
   readonly rowHere: ItemRow | undefined;
@@ -93,7 +93,7 @@ type Ciphertext = Pick<ItemRow, 'content' | 'enc_item_key' | 'items_key_id' | 'a
 
 const blank: Ciphertext = { content: null, enc_item_key: null, items_key_id: null, auth_hash: null, size: 0 };
 
-function ciphertext(fields: Fields, rowHere: ItemRow | undefined): Ciphertext {
+function ciphertext(fields: ClientFields, rowHere: ItemRow | undefined): Ciphertext {
   const content = fields.content || (rowHere?.content ?? fields.content);
   const encItemKey = fields.encItemKey || (rowHere?.enc_item_key ?? fields.encItemKey);
   return {
@@ -111,7 +111,7 @@ const metadataBytes = 640;
 const bytesStored = (content: string | null | undefined, encItemKey: string | null | undefined): number =>
   metadataBytes + Buffer.byteLength(content ?? '') + Buffer.byteLength(encItemKey ?? '');
 
-interface Whole {
+interface ContentFields {
   readonly content?: string | undefined;
   readonly encItemKey?: string | undefined;
   readonly itemsKeyId?: string | undefined;
@@ -121,7 +121,7 @@ interface Whole {
 /** The ciphertext of a row that an import writes as it was on the other server: nothing is kept from before. */
 export const ciphertextAsItWas = {
   tombstone: blank,
-  whole: ({ content, encItemKey, itemsKeyId, authHash }: Whole): Ciphertext => ({
+  whole: ({ content, encItemKey, itemsKeyId, authHash }: ContentFields): Ciphertext => ({
     content: content ?? null,
     enc_item_key: encItemKey ?? null,
     items_key_id: itemsKeyId ?? null,
@@ -131,7 +131,7 @@ export const ciphertextAsItWas = {
 } as const;
 
 function createdAt(
-  fields: Fields,
+  fields: ClientFields,
   rowHere: ItemRow | undefined,
   deleted: boolean,
   nowMicros: number,

@@ -14,6 +14,7 @@
  */
 import { lookup, type Turn, type Workflow, workflow } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
+import { unlessAbsent } from '../../runtime/handles.ts';
 import { type AccountRow, accountTable, addressKey } from '../identity/account-table.ts';
 import { CaptchaVerifier } from '../identity/captcha.ts';
 import { ImportedPasswords, isImportedHash } from '../identity/imported-password.ts';
@@ -22,7 +23,6 @@ import { type Device, sessionApiVersions, sessionUuidOf } from '../identity/sess
 import { signInReply } from '../identity/sign-in-reply.ts';
 import { Instance, instanceId } from '../instance/contract.ts';
 import type { Refusal, Refused } from '../reply.ts';
-import { unlessAbsent } from '../unless-absent.ts';
 import { Account } from '../user/account/contract.ts';
 import { lockedOut } from './attempts.ts';
 import { consumeChallenge, purposeOf } from './challenges.ts';
@@ -37,7 +37,7 @@ import {
   refusedAttempt,
 } from './counting.ts';
 import { expireLater } from './expiry.ts';
-import { noteFailure } from './note-failure.ts';
+import { noteFailure } from './unknown-account.ts';
 
 interface Login {
   readonly email: string;

@@ -27,7 +27,7 @@ export type ReadAnswers = ReadonlyMap<string, StoreRows>;
 const noAnswers: ReadAnswers = new Map();
 
 /** Asks the store, for some actor. @throws StoreError | OverloadedError */
-export type Ask = (reads: readonly StoreRead[]) => Promise<readonly StoreRows[]>;
+export type ReadRequest = (reads: readonly StoreRead[]) => Promise<readonly StoreRows[]>;
 
 // biome-ignore lint/suspicious/noExplicitAny: a plan over any table
 type AnyCrossOwnerPlan = CrossOwnerPlan<any>;
@@ -58,7 +58,7 @@ export function answerPlans(
   plans: Plans,
   owner: string,
   memory: Memory,
-  ask: Ask,
+  ask: ReadRequest,
 ): ReadAnswers | Promise<ReadAnswers> {
   const split = splitReads(plans, owner, memory);
   const { negativeCache } = memory;
@@ -77,7 +77,7 @@ async function askInTwo(
   split: SplitReads,
   unknown: StoreRead,
   negativeCache: NegativeCache,
-  ask: Ask,
+  ask: ReadRequest,
 ): Promise<ReadAnswers> {
   const first = await askFor(new Map([...split.reads, [versionsPlan, unknown]]), ask);
   const versions = versionsIn(first.get(versionsPlan));
@@ -86,7 +86,7 @@ async function askInTwo(
   return joinAnswers(split, new Map([...first, ...second]), opened);
 }
 
-async function askFor(reads: ReadonlyMap<string, StoreRead>, ask: Ask): Promise<ReadAnswers> {
+async function askFor(reads: ReadonlyMap<string, StoreRead>, ask: ReadRequest): Promise<ReadAnswers> {
   if (reads.size === 0) return noAnswers;
   const answered = await ask([...reads.values()]);
   return new Map([...reads.keys()].map((name, index) => [name, answered[index] ?? nothing]));

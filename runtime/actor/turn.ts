@@ -8,14 +8,14 @@ import { ConflictingRows } from '../commit/conflicting-rows.ts';
 import type { JobShape, MessageShape, Tells } from '../contract.ts';
 import type { Dependencies, Dependency } from '../dependency.ts';
 import { OverloadedError } from '../errors.ts';
-import type { Publisher, Signal } from '../events/publisher.ts';
+import type { Publisher, TurnSignal } from '../events/publisher.ts';
 import { isJobTimer, started, timerOf } from '../jobs/lease.ts';
 import type { Slice, SliceMap } from '../slice.ts';
 import { encode } from '../store/encoding.ts';
 import { putOver, type StoreRows, type TellRow, type TimerRow, type Write } from '../store/store.ts';
 import { callTable, outboxTable, tombstoneSlice } from '../store/tables.ts';
 import { type AnyKey, type AnyRow, type AnyTable, keyText, type RowOf } from '../table.ts';
-import { type Layers, type Removed, removed } from './layers.ts';
+import { type Layers, type RemovedMark, removed } from './layers.ts';
 import type { ReadAnswers } from './reads.ts';
 import { crossOwnerResult, found, mergePlan } from './reads.ts';
 import type { RecordedCalls } from './recorded-calls.ts';
@@ -25,17 +25,17 @@ import type { Rows } from './rows.ts';
 export type RecordedTell = Omit<TellRow, 'sender_version'>;
 
 /** The effects of a turn. */
-export interface Recorded {
-  readonly slices: Map<string, { value: unknown; format: number } | Removed>;
+export interface RecordedTurn {
+  readonly slices: Map<string, { value: unknown; format: number } | RemovedMark>;
   readonly rows: Map<string, { key: string; write: Write }>;
-  readonly timers: Map<string, TimerRow | Removed>;
+  readonly timers: Map<string, TimerRow | RemovedMark>;
   readonly tells: RecordedTell[];
   /** Not written. They leave with the turn's outcome. */
-  readonly signals: Signal[];
+  readonly signals: TurnSignal[];
 }
 
 /** Whether it wrote nothing. */
-export function isEmpty(recorded: Recorded): boolean {
+export function isEmpty(recorded: RecordedTurn): boolean {
   return (
     recorded.slices.size === 0 &&
     recorded.rows.size === 0 &&
@@ -167,7 +167,7 @@ export function speculativeView(
 }
 
 export class RunningTurn extends StateView implements Turn {
-  readonly recorded: Recorded = {
+  readonly recorded: RecordedTurn = {
     slices: new Map(),
     rows: new Map(),
     timers: new Map(),

@@ -50,6 +50,14 @@ test('a backup that is verified is restored after it was written, in a folder of
   t.true(spec.volumes.some((of: Tree) => of.name === 'scratch'));
 });
 
+test('the server that verifies a backup can write to /tmp, as the root is read-only', async (t) => {
+  const { containers, volumes } = await backupOf({ ...cases.small, values: { backup: { verify: true } } });
+  const [{ volumeMounts, securityContext }] = containers;
+  t.true(securityContext.readOnlyRootFilesystem);
+  const [mount] = volumeMounts.filter((of: Tree) => of.mountPath === '/tmp');
+  t.true(volumes.some((of: Tree) => of.name === mount.name && of.emptyDir !== undefined));
+});
+
 test('the backup may ask the database by an address of its own, and cannot write to the data of the server', async (t) => {
   const { values, presets } = cases['cluster with everything around it'];
   const rendering = {

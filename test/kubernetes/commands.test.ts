@@ -1,7 +1,7 @@
 /** Helm and the chart accept the commands of a run on Kubernetes. A run takes too long to be the first to find out. */
 import { dirname } from 'node:path';
 import test from 'ava';
-import { buildHelm, helmProgram } from '../../tools/helm.ts';
+import { buildHelm, helmProgram } from '../../tools/programs.ts';
 import { replaced } from '../documentation/commands.ts';
 import { type Manifest, manifestsOf, podOf, type Tree, the, withValues } from '../helm/chart.ts';
 import { shell } from '../kit/shell.ts';

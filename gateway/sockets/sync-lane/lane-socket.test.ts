@@ -10,7 +10,7 @@ function world() {
   const timers = new Set<() => void>();
   const said: { type: string; payload: { code?: string } }[] = [];
   const spent: SyncTicket[] = [];
-  let letIn: (isLetIn: boolean) => void = () => {};
+  let admit: (isAdmitted: boolean) => void = () => {};
   const services = {
     metrics: { opened: () => {}, closed: () => {}, answered: () => {} },
     memory: new LaneMemory(1_000_000),
@@ -21,11 +21,11 @@ function world() {
     },
     isDraining: () => false,
     verify: () => ({ userUuid: 'user', sessionUuid: 'session', pair: 'pair' }) as SyncTicket,
-    nextDial: () =>
+    nextHandshake: () =>
       new Promise<boolean>((resolve) => {
-        letIn = resolve;
+        admit = resolve;
       }),
-    async spend(ticket: SyncTicket) {
+    async redeem(ticket: SyncTicket) {
       spent.push(ticket);
       return 'good';
     },
@@ -48,8 +48,8 @@ function world() {
       const text = JSON.stringify(frames.make('AUTH', { ticket: 't'.repeat(43), deviceId }));
       socket.received(new TextEncoder().encode(text).buffer as ArrayBuffer, false);
     },
-    async letIn(isLetIn = true) {
-      letIn(isLetIn);
+    async admit(isAdmitted = true) {
+      admit(isAdmitted);
       for (let step = 0; step < 10; step += 1) await Promise.resolve();
     },
     fireTimers() {
@@ -59,13 +59,13 @@ function world() {
   };
 }
 
-test('a socket says who it is in time although it is let in later', async (t) => {
-  const { auth, letIn, fireTimers, said, spent } = world();
+test('a socket says who it is in time although it is admitted later', async (t) => {
+  const { auth, admit, fireTimers, said, spent } = world();
   auth();
   t.is(spent.length, 0);
   fireTimers();
   t.is(said.length, 0);
-  await letIn();
+  await admit();
   t.is(spent.length, 1);
   t.is(said[0]?.type, 'AUTHENTICATED');
 });
@@ -76,18 +76,18 @@ test('a socket that never says who it is ends', (t) => {
   t.is(said[0]?.payload.code, 'AUTH_TIMEOUT');
 });
 
-test('a client that leaves before it is let in spends no ticket', async (t) => {
-  const { auth, letIn, leave, spent } = world();
+test('a client that leaves before it is admitted spends no ticket', async (t) => {
+  const { auth, admit, leave, spent } = world();
   auth();
   leave();
-  await letIn();
+  await admit();
   t.is(spent.length, 0);
 });
 
-test('a socket that comes when too many wait to be let in is told to come later, and its ticket is not spent', async (t) => {
-  const { auth, letIn, said, spent } = world();
+test('a socket that comes when too many wait for a handshake is told to come later, and its ticket is not spent', async (t) => {
+  const { auth, admit, said, spent } = world();
   auth();
-  await letIn(false);
+  await admit(false);
   t.is(spent.length, 0);
   t.like(said[0], { type: 'ERROR', payload: { code: 'SYNC_DISABLED' } });
 });

@@ -13,8 +13,7 @@
  */
 import type { AnyRow } from '../../table.ts';
 import type { Commit, Write } from '../store.ts';
-import { layoutOf } from './columns.ts';
-import { keyOf, type LargeColumn, partsOf } from './large.ts';
+import { keyOf, type LargeColumn, layoutOf, partsOf } from './columns.ts';
 import { ident, idents, Parameters, type SqlTable, type Statement, typeOf } from './sql.ts';
 import { nowMs } from './statements.ts';
 
