@@ -139,7 +139,7 @@ export function storedPlan({
   request,
   items,
   remainingBytes = view.use(ItemSettings).storedBytesMax,
-  incoming = new Map(),
+  incoming = noRows,
 }: {
   readonly view: View;
   readonly request: SyncRequest;
@@ -164,6 +164,7 @@ export function storedPlan({
 }
 
 const none: ReadonlySet<string> = new Set();
+const noRows: ReadonlyMap<string, ItemRow> = new Map();
 
 type StoredPlans = { readonly stored: KeysPlan<typeof item> } & ReturnType<typeof locationsPlan>;
 /** The stored rows of the sent items here, and for those that are being transferred, their rows in any collection. */

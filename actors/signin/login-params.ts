@@ -14,9 +14,9 @@
  * A repeat of the call finds `begin` and `check` recorded, and concludes again. If its challenge is stored already, it gives no
  * attempt back twice. An approval that it has used lets it pass again.
  */
-import { lookup, type Turn, type Workflow, workflow } from '../../runtime/command.ts';
+import { type Turn, type Workflow, workflow } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
-import { type AccountRow, accountTable, addressKey } from '../identity/account-table.ts';
+import { type AccountRow, readAccount } from '../identity/account-table.ts';
 import { type KeyParamsRow, publicKeyParams } from '../identity/key-params.ts';
 import type { Device } from '../identity/session.ts';
 import { type SignInAddress, SigninKeys } from '../identity/signin-keys.ts';
@@ -74,10 +74,7 @@ export const loginParams = workflow({
       turn: (turn) => begin(turn, request),
     });
     if ('refused' in begun) return begun;
-    const account = await workflow.turn({
-      reads: () => ({ account: lookup(accountTable, [addressKey(request)]) }),
-      turn: (_turn, { account }) => account.rows[0],
-    });
+    const account = await readAccount(workflow, request);
     const checked = await check(workflow, request, account, begun);
     return workflow.turn({
       turn: (turn) => {

@@ -1,3 +1,4 @@
+import { shardOf } from '../address.ts';
 import { keys, type PlanResults, type Plans, type Turn, type View } from '../command.ts';
 import { ConflictingRows } from '../commit/conflicting-rows.ts';
 import type { TurnSignal } from '../events/publisher.ts';
@@ -86,7 +87,7 @@ export function turnMessage(
   call: Pick<AskCall, 'address' | 'callId' | 'deadlineMs' | 'span'> & {
     what: string;
     creates: boolean;
-    shard: number;
+    shardCount: number;
   },
   step: TurnStep,
   resolve: (outcome: MessageOutcome) => void,
@@ -114,7 +115,7 @@ export function turnMessage(
         turn.record(
           recordedCall({
             self: call.address,
-            shard: call.shard,
+            shard: shardOf(call.address, call.shardCount),
             callId: call.callId,
             reply,
             at: turn.nowMs,

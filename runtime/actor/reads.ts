@@ -18,7 +18,7 @@ import type { NegativeCache, OwnerRequest, Versions } from '../read/negative-cac
 import { StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
 import { versionTable } from '../store/tables.ts';
 import { type AnyRow, type AnyTable, keyText, ownerColumn } from '../table.ts';
-import { type RemovedMark, removed } from './layers.ts';
+import { removed } from './layers.ts';
 import type { RetainedRow, Rows } from './rows.ts';
 
 /** The store's answers by plan name. A plan that did not need the store has none. */
@@ -329,21 +329,22 @@ function overlayRows(
   last: number,
   overlay: Iterable<RetainedRow>,
 ): readonly AnyRow[] {
-  let over: Map<string, AnyRow | RemovedMark> | undefined;
-  for (const { key, row } of overlay) {
-    over ??= new Map();
-    over.set(key, row);
-  }
-  if (over === undefined) return fetched;
-  const newer = over;
+  const newer = [...overlay];
+  if (newer.length === 0) return fetched;
   const order = orderColumn(plan.table);
-  const merged = fetched.filter((row) => !newer.has(keyText(plan.table, row)));
-  for (const row of newer.values()) {
+  const merged = notIn(newer, plan.table, fetched);
+  for (const { row } of newer) {
     if (row === removed) continue;
     const position = Number(row[order]);
     if (position > plan.after && position <= last && inSubset(plan, row)) merged.push(row);
   }
   return merged.sort((a, b) => Number(a[order]) - Number(b[order]));
+}
+
+function notIn(newer: readonly RetainedRow[], table: AnyTable, fetched: readonly AnyRow[]): AnyRow[] {
+  if (fetched.length === 0) return [];
+  const keys = new Set(newer.map(({ key }) => key));
+  return fetched.filter((row) => !keys.has(keyText(table, row)));
 }
 
 function cut(plan: RangePlan<AnyTable>, rows: readonly AnyRow[]): readonly AnyRow[] {
