@@ -1,7 +1,7 @@
 /** Answers operators, and administrators who ask through their own actor (`operator-contract.ts`). No session is checked here. */
 import { command, sharedRead, type Turn } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
-import type { ActorState } from '../../runtime/slice.ts';
+import type { SliceSource } from '../../runtime/slice.ts';
 import { head } from '../collection/head.ts';
 import { answerOf } from '../reply.ts';
 import { AccountSettings } from '../settings.ts';
@@ -173,12 +173,12 @@ const isLive =
     nowMs < keptUntilMs;
 
 /** @throws NotFoundError */
-function active(state: ActorState): void {
+function active(state: SliceSource): void {
   if (existing(state).state !== 'active') throw new NotFoundError('the account was deleted');
 }
 
 /** @throws NotFoundError */
-function existing(state: ActorState): Profile & { readonly state: 'active' | 'deleted' } {
+function existing(state: SliceSource): Profile & { readonly state: 'active' | 'deleted' } {
   const profile = state.get(profileSlice);
   if (profile.state === 'none') throw new NotFoundError('there is no account here');
   return { ...profile, state: profile.state };

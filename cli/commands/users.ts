@@ -5,8 +5,8 @@ import {
   UsersService,
   type UsersShowResponse,
 } from '../../proto/generated/scriptorium/v1/users.ts';
-import { exitCodes, Failure } from '../failure.ts';
-import type { Session } from '../session.ts';
+import { CommandFailure, exitCodes } from '../failure.ts';
+import type { CommandSession } from '../session.ts';
 import { counted, isoOf, record, size, table, timestamp } from '../table.ts';
 import { type AddCommands, teach, wholeNumber } from './command.ts';
 
@@ -190,13 +190,13 @@ export const addUserCommands: AddCommands = (program, run) => {
 const listDefault = 100;
 const listMax = 1_000_000;
 
-interface ListOptions {
+interface ListUsersOptions {
   readonly contains: string;
   readonly limit: number;
   readonly after: string;
 }
 
-async function list(session: Session, { contains, limit, after }: ListOptions): Promise<void> {
+async function list(session: CommandSession, { contains, limit, after }: ListUsersOptions): Promise<void> {
   const users: ListedUser[] = [];
   let pageToken = after;
   do {
@@ -215,7 +215,7 @@ async function list(session: Session, { contains, limit, after }: ListOptions): 
   });
 }
 
-async function promote(session: Session, userUuid: string): Promise<void> {
+async function promote(session: CommandSession, userUuid: string): Promise<void> {
   const { changed } = await session.ask(UsersService.promote, { userUuid });
   session.answer(
     { userUuid, changed },
@@ -223,7 +223,7 @@ async function promote(session: Session, userUuid: string): Promise<void> {
   );
 }
 
-async function demote(session: Session, userUuid: string): Promise<void> {
+async function demote(session: CommandSession, userUuid: string): Promise<void> {
   const { changed } = await session.ask(UsersService.demote, { userUuid });
   session.answer(
     { userUuid, changed },
@@ -231,10 +231,10 @@ async function demote(session: Session, userUuid: string): Promise<void> {
   );
 }
 
-async function ban(session: Session, userUuid: string, reason: string, yes: boolean): Promise<void> {
+async function ban(session: CommandSession, userUuid: string, reason: string, yes: boolean): Promise<void> {
   if (!yes) {
     const { sessions } = await session.ask(UsersService.show, { userUuid });
-    throw new Failure(
+    throw new CommandFailure(
       exitCodes.refused,
       `This would end ${counted(sessions, 'session')} of the user and let none begin. Use --yes to do it.`,
     );
@@ -243,12 +243,12 @@ async function ban(session: Session, userUuid: string, reason: string, yes: bool
   session.answer({ userUuid, changed }, changed ? 'The user is banned.' : 'The user was already banned.');
 }
 
-async function unban(session: Session, userUuid: string): Promise<void> {
+async function unban(session: CommandSession, userUuid: string): Promise<void> {
   const { changed } = await session.ask(UsersService.unban, { userUuid });
   session.answer({ userUuid, changed }, changed ? 'The user may sign in again.' : 'The user was not banned.');
 }
 
-async function flags(session: Session, userUuid: string): Promise<void> {
+async function flags(session: CommandSession, userUuid: string): Promise<void> {
   const { flags, nextcloudAppPasswordConfigured } = await session.ask(UsersService.showFlags, { userUuid });
   const values = Object.fromEntries(flags.map(({ name, value = null }) => [name, value]));
   session.answer({ userUuid, flags: values, nextcloudAppPasswordConfigured }, () =>
@@ -259,7 +259,12 @@ async function flags(session: Session, userUuid: string): Promise<void> {
   );
 }
 
-async function setFlag(session: Session, userUuid: string, flagName: string, value: string | undefined) {
+async function setFlag(
+  session: CommandSession,
+  userUuid: string,
+  flagName: string,
+  value: string | undefined,
+) {
   const { flag } = await session.ask(UsersService.setFlag, { userUuid, name: flagName, value });
   const name = flag?.name ?? flagName;
   session.answer(
@@ -268,7 +273,7 @@ async function setFlag(session: Session, userUuid: string, flagName: string, val
   );
 }
 
-async function audit(session: Session, userUuid: string, pageToken: string): Promise<void> {
+async function audit(session: CommandSession, userUuid: string, pageToken: string): Promise<void> {
   const request = { userUuid, pageSize: 0, pageToken };
   const { events, nextPageToken } = await session.ask(UsersService.listAuditEvents, request);
   const eventRecords = events.map(({ first, last, ...event }) => ({
@@ -289,7 +294,7 @@ async function audit(session: Session, userUuid: string, pageToken: string): Pro
   );
 }
 
-async function show(session: Session, userUuid: string): Promise<void> {
+async function show(session: CommandSession, userUuid: string): Promise<void> {
   const found = await session.ask(UsersService.show, { userUuid });
   const state = found.state.replace('USER_STATE_', '');
   const times = {
@@ -341,12 +346,12 @@ const accessOf = ({ banned, readOnly }: { readonly banned: boolean; readonly rea
   return readOnly ? 'read only' : 'full';
 };
 
-async function resetFactors(session: Session, userUuid: string, yes: boolean): Promise<void> {
+async function resetFactors(session: CommandSession, userUuid: string, yes: boolean): Promise<void> {
   if (!yes) {
     const { factors } = await session.ask(UsersService.show, { userUuid });
     const on = factors === undefined ? 'every second factor' : factorsText(factors);
     const what = on === 'none' ? 'nothing, as no second factor is on' : on;
-    throw new Failure(exitCodes.refused, `This would turn off: ${what}. Use --yes to do it.`);
+    throw new CommandFailure(exitCodes.refused, `This would turn off: ${what}. Use --yes to do it.`);
   }
   const { factors = noFactors } = await session.ask(UsersService.resetFactors, { userUuid });
   session.answer({ userUuid, turnedOff: factors }, `Turned off: ${factorsText(factors)}.`);
@@ -354,10 +359,10 @@ async function resetFactors(session: Session, userUuid: string, yes: boolean): P
 
 const noFactors: UserFactors = { authenticatorApp: false, securityKeys: 0, emailedCodes: false };
 
-async function signOut(session: Session, userUuid: string, yes: boolean): Promise<void> {
+async function signOut(session: CommandSession, userUuid: string, yes: boolean): Promise<void> {
   if (!yes) {
     const { sessions } = await session.ask(UsersService.show, { userUuid });
-    throw new Failure(
+    throw new CommandFailure(
       exitCodes.refused,
       `This would end ${counted(sessions, 'session')} of the user, on every device. Use --yes to do it.`,
     );
