@@ -6,7 +6,7 @@
  */
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import type { Connection } from '../process/postgres/embedded.ts';
+import type { EmbeddedConnection } from '../process/postgres/embedded.ts';
 import {
   cockroachSql,
   openPostgresStore,
@@ -29,7 +29,7 @@ const member = uuid(9_999);
 const repeats = 21;
 const everyTime = 1e12;
 
-async function fill(connection: Connection): Promise<void> {
+async function fill(connection: EmbeddedConnection): Promise<void> {
   const client = new pg.Client(connection);
   await client.connect();
   const owner = `lpad(to_hex(o), 32, '0')::uuid`;

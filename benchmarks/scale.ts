@@ -8,7 +8,7 @@
  * minutes. `--calculated`: only the calculated figures.
  */
 import { parseArgs } from 'node:util';
-import type { Connection } from '../process/postgres/embedded.ts';
+import type { EmbeddedConnection } from '../process/postgres/embedded.ts';
 import { beats, heartbeatMs } from '../runtime/events/publisher.ts';
 import { dueMaxMs } from '../runtime/events/subscriptions.ts';
 import { defaultLimits } from '../runtime/host/limits.ts';
@@ -232,7 +232,7 @@ function extraSearches(loads: readonly Load[]): number {
   return (((2 * hostCount * 1_000) / leaseMs - search.perSecond) * search.ms) / 1_000;
 }
 
-async function measure(connection: Connection): Promise<void> {
+async function measure(connection: EmbeddedConnection): Promise<void> {
   const store = await openPostgresStore({
     connection,
     sizes: { ownership: connections, leases: connections },

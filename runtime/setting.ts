@@ -72,7 +72,7 @@ type ValueOf<T, D extends SettingDeclaration> = D extends { readonly default: st
   ? T
   : T | undefined;
 
-/** For a form of value that the functions below do not have. */
+/** Declares a form of value that the functions below do not have. */
 export function setting<T, D extends SettingDeclaration>(
   parse: (text: string) => T,
   declared: D,

@@ -7,7 +7,7 @@ import { type ClientItem, isKnownContentType, parseMicros } from './item-fields.
 import type { ItemSettings } from './settings.ts';
 
 /** The fields the row is made of, once `defectOf` has found nothing wrong with them. An absent one is null. */
-export interface Fields {
+export interface ClientFields {
   readonly contentType: string | null;
   readonly content: string | null;
   readonly encItemKey: string | null;
@@ -52,7 +52,7 @@ export function defectOf(
   return undefined;
 }
 
-export function fieldsOf(sent: ClientItem): Fields {
+export function fieldsOf(sent: ClientItem): ClientFields {
   return {
     contentType: text(sent.content_type),
     content: text(sent.content),

@@ -57,11 +57,11 @@ export type SaveOutcome =
   | { readonly outcome: 'repeat'; readonly row: ItemRow }
   /** Another collection owns it. */
   | { readonly outcome: 'notHere' }
-  /** To another collection; this is the row that it has here. */
+  /** It moves to another collection. `row` is the one that it has here. */
   | { readonly outcome: 'moves'; readonly row: ItemRow; readonly to: string }
   /** Its stored ciphertext is needed and was not read. */
   | { readonly outcome: 'later' }
-  /** To be written. */
+  /** The row is to be written. */
   | { readonly outcome: 'saved'; readonly row: ItemRow };
 
 /** The collection that the client names. */

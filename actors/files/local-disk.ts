@@ -112,7 +112,7 @@ class LocalDisk implements OpenFileStore {
     const { folder, reserveBytes, nodeId, isShared, clock, random, fs = nodeFileSystem } = options;
     this.#folder = resolve(folder);
     this.#drafts = join(this.#folder, 'incoming');
-    // Behind a prefix, as `..` is a name for a node.
+    // The prefix is needed, because a node may be called `..`.
     this.#ownDrafts = join(this.#drafts, `node-${nodeId}`);
     this.#reserveBytes = reserveBytes;
     this.#isShared = isShared;
@@ -126,7 +126,7 @@ class LocalDisk implements OpenFileStore {
   async prepare(): Promise<void> {
     const fs = this.#fs;
     await fs.makeFolder(this.#ownDrafts);
-    // One above that this may not read was there before, and so was what is in it.
+    // A folder above that this process may not read was there before, with its entries.
     await fs.syncFolder(dirname(this.#folder)).catch(unless('EACCES'));
     for (const node of await fs.entriesOf(this.#drafts)) await this.#clear(join(this.#drafts, node));
   }
@@ -142,7 +142,7 @@ class LocalDisk implements OpenFileStore {
   ): Promise<void> {
     const name = nameFrom(naming);
     const stop = this.#begin([owner], signal);
-    // It is for nothing then.
+    // Without a name the write is for nothing.
     name.catch((error) => stop.byCaller(error));
     const writing = this.#write(name, announced(body, { bytes, signal: stop.signal }), bytes, stop);
     const over: Promise<unknown> = writing.catch(noop).then(() => this.#writes.delete(over));
@@ -184,7 +184,7 @@ class LocalDisk implements OpenFileStore {
         const piece = into.subarray(0, bytes);
         at += bytes;
         [into, other] = [other, into];
-        // While the reader has this one.
+        // Reads the next piece while the reader has this one.
         if (at < range.end) reading = ask(at);
         yield piece;
       }
@@ -192,7 +192,7 @@ class LocalDisk implements OpenFileStore {
       throw codeOf(error) === 'ENOENT' ? new FileStoreError('missing', error) : errorOf(error);
     } finally {
       this.#end(stop);
-      // Not while it is still read from.
+      // The file may not be closed while a read is in progress.
       const close = () => opening.then((file) => file.close());
       reading.then(close, close).catch(noop);
     }
@@ -292,7 +292,7 @@ class LocalDisk implements OpenFileStore {
       stop.signal.throwIfAborted();
       syncsLater = !this.#isShared;
     } finally {
-      // What is synced is safe, whatever becomes of this.
+      // Synced data is safe, even if closing the file fails.
       if (!syncsLater) await this.#calls.cleanUp(() => file.close());
     }
     if (syncsLater) this.#durability.begin(name, file);
@@ -358,11 +358,11 @@ class LocalDisk implements OpenFileStore {
     }
   }
 
-  /** In their order, as owner and upload are of one length. Nothing else that may lie there. */
+  /** Names in their order, as all owners have one length, and all uploads. Skips other things that may be there. */
   async *#namesIn(prefix: string, after: string, stop: FileWork): AsyncGenerator<string> {
     const isTop = prefix === '';
     const entries = await this.#call(() => this.#fs.entriesOf(join(this.#folder, prefix)), stop).catch(
-      // Removed meanwhile. The folder of all is never removed.
+      // Another call may have removed it meanwhile. The top folder is never removed.
       isTop ? unless() : unless('ENOENT', 'ENOTDIR'),
     );
     for (const entry of [...(entries ?? [])].sort()) {
@@ -375,7 +375,7 @@ class LocalDisk implements OpenFileStore {
     }
   }
 
-  /** Other nodes may do so at the same time, and use theirs. */
+  /** Removes drafts. Other nodes may do so at the same time, and may be using their own. */
   async #clear(drafts: string): Promise<void> {
     const strangeFromMs = this.#clock.nowMs() - strangeDraftAgeMs;
     const entries = await this.#fs.entriesOf(drafts).catch(unless('ENOENT', 'ENOTDIR'));

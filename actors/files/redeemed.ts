@@ -20,7 +20,7 @@ interface RedeemedToken {
   readonly endsMs: number;
 }
 
-/** By the id of the token. */
+/** Keyed by the id of the token. */
 export const redeemedMap = sliceMap<RedeemedToken>({
   family: 'spent-valet-token',
   format: 1,

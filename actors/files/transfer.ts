@@ -36,11 +36,11 @@ import {
   type View,
 } from '../../runtime/command.ts';
 import { keyed, type MessageShape } from '../../runtime/contract.ts';
-import type { ActorState } from '../../runtime/slice.ts';
+import type { SliceSource } from '../../runtime/slice.ts';
 import { sliceMap } from '../../runtime/slice.ts';
 import type { ValetClaims } from '../identity/valet-tokens.ts';
 import { type Refused, refuse } from '../reply.ts';
-import type { Owner } from './owner.ts';
+import type { FileOwner } from './owner.ts';
 import { redeem, redeemedOn } from './redeemed.ts';
 import { putRow } from './state.ts';
 import { type FileRow, file, fileKey } from './tables.ts';
@@ -56,7 +56,7 @@ const abandonedMostMs = 86_400_000;
 export const ownerSchema = z.object({ kind: z.enum(['user', 'vault']), uuid: z.string() });
 export type OwnerOfFiles = z.infer<typeof ownerSchema>;
 
-/** By the id of the token. */
+/** Keyed by the id of the token. */
 export const outgoingFileMap = sliceMap<{
   readonly to: OwnerOfFiles;
   readonly remoteIdentifier: string;
@@ -79,7 +79,7 @@ export const outgoingFileMap = sliceMap<{
   }),
 });
 
-/** By the uuid of the upload: files that are here, and that their source has not finalized. */
+/** Keyed by the uuid of the upload: files that are here, and that their source has not finalized. */
 export const incomingFileMap = sliceMap<{ readonly sinceMs: number }>({
   family: 'incoming-file',
   format: 1,
@@ -107,14 +107,14 @@ const notMoved: Refused = refuse.notNow('The file was not moved. Please try agai
 export const beingMoved: Refused = refuse.notNow('The file is being moved. Please try again.', 5_000);
 
 /** Whether neither side may change it. */
-export function isMoving(state: ActorState & { readonly nowMs: number }, { upload_uuid }: FileRow): boolean {
+export function isMoving(state: SliceSource & { readonly nowMs: number }, { upload_uuid }: FileRow): boolean {
   const incoming = state.entry(incomingFileMap, upload_uuid);
   if (incoming !== undefined && state.nowMs < incoming.sinceMs + incomingMostMs) return true;
   return [...state.entries(outgoingFileMap).values()].some(({ uploadUuid }) => uploadUuid === upload_uuid);
 }
 
 /** `isOver`: the token has moved the file already. */
-export type PreparedTransfer = { readonly file: MovingFile } | { readonly isOver: true };
+export type PreparedFileTransfer = { readonly file: MovingFile } | { readonly isOver: true };
 
 export function prepareFileTransfer({
   turn,
@@ -128,7 +128,7 @@ export function prepareFileTransfer({
   readonly row: FileRow | undefined;
   readonly to: OwnerOfFiles;
   readonly timer: FinalizeTimer;
-}): PreparedTransfer | Refused {
+}): PreparedFileTransfer | Refused {
   const { id, remoteIdentifier, issuedMs, endsMs } = claims;
   if (redeemedOn(turn, claims) !== undefined) return { isOver: true };
   if (row === undefined) return nothingToMove;
@@ -215,7 +215,7 @@ export interface Finalizing {
   /** `unknown`: the target has not answered. */
   readonly applied: boolean | 'unknown';
   readonly files: KeysResult<typeof file>;
-  readonly owner: Owner;
+  readonly owner: FileOwner;
   readonly timer: FinalizeTimer;
 }
 

@@ -125,7 +125,7 @@ function addressHmac(key: Buffer, { email, workspace }: SignInAddress): string {
 
 /** Security keys that do not exist, for addresses that have none: as different from each other as real ones are. */
 
-interface PseudoCredential {
+export interface PseudoCredential {
   /** Base64url, as all clients have it. */
   readonly id: string;
   readonly transports: readonly string[];

@@ -110,7 +110,7 @@ export const failures = [
   'expired',
 ] as const;
 /** The kinds of failure that are kept, shown or told. They contain no words of a relay. */
-export type Failure = (typeof failures)[number];
+export type MailFailure = (typeof failures)[number];
 
 /**
  *     refused    the queue did not take it; queueing it again later may help

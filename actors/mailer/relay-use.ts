@@ -25,7 +25,7 @@ interface RelayUse {
 
 const unused: RelayUse = { minute: 0, inMinute: 0, day: 0, inDay: 0, failures: 0, pausedUntilMs: 0 };
 
-/** By the id of a relay. */
+/** Keyed by the id of a relay. */
 export const relayUseSlice = slice<Readonly<Record<string, RelayUse>>>({
   name: 'relay-use',
   format: 1,

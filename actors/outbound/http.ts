@@ -34,7 +34,7 @@ export interface OutboundRequest {
 
 export interface OutboundAnswer {
   readonly status: number;
-  /** By names in lower case. */
+  /** Keyed by names in lower case. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: Buffer;
 }
@@ -77,7 +77,7 @@ export type OutboundFailure =
   /** More redirects than allowed, or one that is not followed. */
   | 'redirected'
   | 'timeout'
-  /** By the caller's signal. */
+  /** Aborted by the caller's signal. */
   | 'aborted';
 
 export class OutboundError extends Error {

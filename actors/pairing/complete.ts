@@ -20,9 +20,9 @@ import { attemptOf, note, subscriptionIdOf } from './attempts.ts';
 import { Pairing } from './contract.ts';
 import { byOperator, PairingAdministration } from './operator-contract.ts';
 import {
-  type Attempt,
   type Credential,
   type OpenedRecords,
+  type PairingAttempt,
   pruneAttempts,
   putAttempt,
   putCredential,
@@ -71,7 +71,7 @@ interface PairingRequest {
 
 interface ClaimedAttempt {
   readonly subscriptionId: string;
-  readonly attempt: Attempt;
+  readonly attempt: PairingAttempt;
 }
 interface Completion {
   readonly pairedId: string;

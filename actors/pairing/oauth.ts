@@ -37,7 +37,7 @@ class GrantError extends Error {
 }
 
 /** The answer of one request. The library does not get its ID token, as it could not know the issuer. */
-interface Exchange {
+interface CodeExchange {
   status?: number;
   idToken?: unknown;
 }
@@ -51,7 +51,7 @@ export function createPairingProvider(setup: PairingSetup, http: OutboundHttp): 
   };
   const client: oauth.Client = { client_id: clientId };
 
-  function optionsFor(exchange: Exchange, signal?: AbortSignal): oauth.TokenEndpointRequestOptions {
+  function optionsFor(exchange: CodeExchange, signal?: AbortSignal): oauth.TokenEndpointRequestOptions {
     return {
       // The settings allow http on loopback alone.
       [oauth.allowInsecureRequests]: true,
@@ -71,7 +71,7 @@ export function createPairingProvider(setup: PairingSetup, http: OutboundHttp): 
   }
 
   async function result(
-    exchange: Exchange,
+    exchange: CodeExchange,
     response: Promise<oauth.TokenEndpointResponse>,
   ): Promise<GrantResult> {
     try {
@@ -101,7 +101,7 @@ export function createPairingProvider(setup: PairingSetup, http: OutboundHttp): 
       return url.href;
     },
     exchange({ code, state, verifier }) {
-      const exchange: Exchange = {};
+      const exchange: CodeExchange = {};
       const exchanged = async () => {
         const parameters = oauth.validateAuthResponse(
           server,
@@ -118,7 +118,7 @@ export function createPairingProvider(setup: PairingSetup, http: OutboundHttp): 
       return result(exchange, exchanged());
     },
     refresh(refreshToken, signal) {
-      const exchange: Exchange = {};
+      const exchange: CodeExchange = {};
       const refreshed = async () => {
         const response = await oauth.refreshTokenGrantRequest(
           ...([server, client, oauth.None(), refreshToken] as const),
@@ -144,7 +144,7 @@ export function pairingTools(
 }
 
 /** @throws GrantError for failures that the status alone decides */
-function responseOf({ status, headers, body }: OutboundAnswer, exchange: Exchange): Response {
+function responseOf({ status, headers, body }: OutboundAnswer, exchange: CodeExchange): Response {
   exchange.status = status;
   if (status === 429) throw new GrantError('rate-limited', retryAfterMs(headers.get('retry-after')));
   if (status !== 200 && (status < 400 || status >= 500)) throw new GrantError('provider-unavailable');
@@ -177,7 +177,7 @@ function retryAfterMs(header: string | undefined): number | undefined {
 /** @throws GrantError */
 function grantedOf(
   answer: oauth.TokenEndpointResponse,
-  { idToken }: Exchange,
+  { idToken }: CodeExchange,
   accountIdClaim: string | undefined,
 ): ProviderGrant {
   const { access_token: accessToken, refresh_token: refreshToken = null } = answer;
@@ -197,7 +197,7 @@ function grantedOf(
 const isHeaderToken = (token: string): boolean =>
   token.length <= tokenCharactersMax && /^[\x21-\x7e]+$/.test(token);
 
-function failureOf(error: unknown, { status }: Exchange): GrantFailure {
+function failureOf(error: unknown, { status }: CodeExchange): GrantFailure {
   if (error instanceof OutboundError) return 'network';
   const { error: code } = error as { readonly error?: unknown };
   if (code === 'invalid_grant') return 'invalid-grant';

@@ -34,7 +34,7 @@ const attemptSchema = z.object({
   claim: z.string().nullable(),
 });
 /** An attempt to pair the subscription. */
-export type Attempt = z.infer<typeof attemptSchema>;
+export type PairingAttempt = z.infer<typeof attemptSchema>;
 
 const credentialSchema = z.object({
   /** Grows with every new access token and every new pairing. */
@@ -78,7 +78,7 @@ const macSlice = slice<{ readonly mac: Uint8Array | null }>({
 export const recordSlices = [attemptMap, credentialMap, macSlice];
 
 export interface OpenedRecords {
-  readonly attempts: ReadonlyMap<string, Attempt>;
+  readonly attempts: ReadonlyMap<string, PairingAttempt>;
   readonly credentials: ReadonlyMap<string, Credential>;
 }
 
@@ -133,7 +133,7 @@ export function readableRecords(view: View): OpenedRecords | Refused {
 
 // --- writing: only what was just read ------------------------------------------------------------------------
 
-export function putAttempt(turn: Turn, subscriptionId: string, attempt: Attempt): void {
+export function putAttempt(turn: Turn, subscriptionId: string, attempt: PairingAttempt): void {
   put({ turn, kind: 'attempt', map: attemptMap, id: subscriptionId, record: attempt });
 }
 
@@ -189,14 +189,14 @@ function sealSet(turn: Turn, seal: PairingSeal): void {
 }
 
 /** The expired attempts, and the time at which the next one expires. */
-export function pruneAttempts(turn: Turn, { attempts }: OpenedRecords): ReadonlyMap<string, Attempt> {
+export function pruneAttempts(turn: Turn, { attempts }: OpenedRecords): ReadonlyMap<string, PairingAttempt> {
   const living = new Map([...attempts].filter(([, { endsAtMs }]) => endsAtMs > turn.nowMs));
   for (const id of attempts.keys()) if (!living.has(id)) removeAttempt(turn, id);
   return living;
 }
 
-/** For the first of those that are not over. */
-export function armSweep(turn: Turn, attempts: Iterable<Attempt>): void {
+/** Arms the sweep for the end of the attempt that ends first. */
+export function armSweep(turn: Turn, attempts: Iterable<PairingAttempt>): void {
   const endsAtMs = Math.min(...[...attempts].map((each) => each.endsAtMs));
   if (Number.isFinite(endsAtMs)) turn.arm(Pairing.timers.sweep, endsAtMs, null);
 }

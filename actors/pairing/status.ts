@@ -1,5 +1,5 @@
 /** The status of pairings for administrators. It has nothing that could be used at the provider. */
-import { command, type View } from '../../runtime/command.ts';
+import { type ClockedView, command, type View } from '../../runtime/command.ts';
 import { AssistantPolicy } from '../assistant/policy.ts';
 import { isRefused } from '../reply.ts';
 import { isoTimeOrNull } from '../times.ts';
@@ -12,10 +12,7 @@ import { PairingTools } from './tools.ts';
 export const profilesOf = (view: View, subscriptionId: string) =>
   [...view.use(AssistantPolicy).profiles.values()].filter((each) => each.subscriptionId === subscriptionId);
 
-export function subscriptionViewOf(
-  view: View & { readonly nowMs: number },
-  subscriptionId: string,
-): SubscriptionView {
+export function subscriptionViewOf(view: ClockedView, subscriptionId: string): SubscriptionView {
   const records = openedRecords(view);
   const isReadable = typeof records !== 'string';
   const attempt = isReadable ? records.attempts.get(subscriptionId) : undefined;

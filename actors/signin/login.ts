@@ -12,10 +12,10 @@
  * A crash between steps costs the caller one attempt at most. A repeat of the call finds `begin` and `open` recorded and goes
  * through the others again. `accept` recognises the session, and gives nothing back twice.
  */
-import { lookup, type Turn, type Workflow, workflow } from '../../runtime/command.ts';
+import { type Turn, type Workflow, workflow } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import { unlessAbsent } from '../../runtime/handles.ts';
-import { type AccountRow, accountTable, addressKey } from '../identity/account-table.ts';
+import { type AccountRow, readAccount } from '../identity/account-table.ts';
 import { CaptchaVerifier } from '../identity/captcha.ts';
 import { ImportedPasswords, isImportedHash } from '../identity/imported-password.ts';
 import { keyOfKnown, keyOfUnknown, PasswordHasher } from '../identity/password-hasher.ts';
@@ -84,10 +84,7 @@ export const login = workflow({
       return { refused: { ...captchaMissing, captchaRequired } };
     }
     const refused = { refused: { ...wrongCredentials, captchaRequired } };
-    const account = await workflow.turn({
-      reads: () => ({ account: lookup(accountTable, [addressKey(login)]) }),
-      turn: (_turn, { account }) => account.rows[0],
-    });
+    const account = await readAccount(workflow, login);
     const key = (origin.isUnknown ? keyOfUnknown : keyOfKnown)(device.ipAddress);
     const hasher = workflow.use(PasswordHasher);
     const areLeft = await areImportedLeft(workflow);

@@ -1,7 +1,7 @@
 /** Answers operators, and administrators who ask through their own actor (`operator-contract.ts`). No session is checked here. */
 import { command, sharedRead, type Turn } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
-import type { ActorState } from '../../runtime/slice.ts';
+import type { SliceSource } from '../../runtime/slice.ts';
 import { head } from '../collection/head.ts';
 import { answerOf } from '../reply.ts';
 import { AccountSettings } from '../settings.ts';
@@ -10,36 +10,48 @@ import { flagsOf, setFlag } from './admin/flags.ts';
 import { audit, auditPages, readTrail } from './audit/trail.ts';
 import { revokeAllCalendarTokens } from './calendar/tokens.ts';
 import { rolesChanged, User } from './contract.ts';
+import { factorsOn, resetFactors } from './factors/restore.ts';
+import { limitBytesOf, usedBytesOf } from './files/own-files.ts';
 import { type RaisedHooks, userPart } from './hooks.ts';
+import { noteFactorReset } from './notices.ts';
 import { UserAdministration } from './operator-contract.ts';
 import { adminRoleSlice, callerOf, isAdministrator, type Profile, profileSlice } from './profile.ts';
 import { exportPieces } from './requests/export-pieces.ts';
-import { endAllSessions, type Session, sessionMap } from './sessions/session.ts';
+import { endAllSessions, lastUseMs, type Session, sessionMap } from './sessions/session.ts';
+
+const operatorShow = sharedRead({
+  ...UserAdministration.commands.operatorShow,
+  answer: (view) => {
+    const { state, email, workspace, protocolVersion, createdAtMs } = existing(view);
+    const { items, sizeBytes } = view.get(head);
+    const { banned, bannedAtMs, banReason } = banStatus(view);
+    const sessions = [...view.entries(sessionMap).values()].filter(isLive(view.nowMs));
+    const lastUses = sessions.map((session) => lastUseMs(view.activation, session));
+    const limitBytes = limitBytesOf(view);
+    return {
+      state,
+      email,
+      workspace,
+      protocolVersion,
+      createdAtMs,
+      items,
+      itemBytes: sizeBytes,
+      fileBytes: usedBytesOf(view),
+      fileBytesMax: Number.isFinite(limitBytes) ? limitBytes : null,
+      lastUsedAtMs: lastUses.length === 0 ? null : Math.max(...lastUses),
+      factors: factorsOn(view),
+      sessions: sessions.length,
+      roles: callerOf(view).roles.map(({ name }) => name),
+      readonly: view.use(AccountSettings).readonlyUsers.has(email),
+      banned,
+      bannedAtMs,
+      banReason,
+    };
+  },
+});
 
 const operatorCommands = (hooks: RaisedHooks) => ({
-  operatorShow: sharedRead({
-    ...UserAdministration.commands.operatorShow,
-    answer: (view) => {
-      const { state, email, workspace, protocolVersion, createdAtMs } = existing(view);
-      const { items, sizeBytes } = view.get(head);
-      const { banned, bannedAtMs, banReason } = banStatus(view);
-      return {
-        state,
-        email,
-        workspace,
-        protocolVersion,
-        createdAtMs,
-        items,
-        itemBytes: sizeBytes,
-        sessions: [...view.entries(sessionMap).values()].filter(isLive(view.nowMs)).length,
-        roles: callerOf(view).roles.map(({ name }) => name),
-        readonly: view.use(AccountSettings).readonlyUsers.has(email),
-        banned,
-        bannedAtMs,
-        banReason,
-      };
-    },
-  }),
+  operatorShow,
 
   operatorEndSessions: command({
     ...UserAdministration.commands.operatorEndSessions,
@@ -102,6 +114,17 @@ const operatorCommands = (hooks: RaisedHooks) => ({
     },
   }),
 
+  operatorResetFactors: command({
+    ...UserAdministration.commands.operatorResetFactors,
+    repeat: 'recorded',
+    turn: (turn) => {
+      active(turn);
+      const before = resetFactors(turn);
+      if (Object.values(before).some(Boolean)) noteFactorReset(turn, turn.get(profileSlice).email);
+      return before;
+    },
+  }),
+
   operatorRevokeCalendarTokens: command({
     ...UserAdministration.commands.operatorRevokeCalendarTokens,
     repeat: 'recorded',
@@ -150,12 +173,12 @@ const isLive =
     nowMs < keptUntilMs;
 
 /** @throws NotFoundError */
-function active(state: ActorState): void {
+function active(state: SliceSource): void {
   if (existing(state).state !== 'active') throw new NotFoundError('the account was deleted');
 }
 
 /** @throws NotFoundError */
-function existing(state: ActorState): Profile & { readonly state: 'active' | 'deleted' } {
+function existing(state: SliceSource): Profile & { readonly state: 'active' | 'deleted' } {
   const profile = state.get(profileSlice);
   if (profile.state === 'none') throw new NotFoundError('there is no account here');
   return { ...profile, state: profile.state };

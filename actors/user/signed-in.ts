@@ -6,6 +6,7 @@
  * The read plan comes before the check. It may depend on the request and the state, and a refusal drops what was read.
  */
 import {
+  type ClockedView,
   command,
   type PlanResults,
   type Plans,
@@ -75,7 +76,7 @@ export function signedInRead<Fields, Ok, P extends Plans = Record<never, never>>
   ReadingHandler<SignedInRequest<Fields>, P> & {
     /** The answer, where memory alone has it. */
     readonly known?: (view: View, request: SignedInRequest<Fields>) => Ok | undefined;
-    readonly answer: Handler<View & { readonly nowMs: number }, SignedInRequest<Fields>, P, Ok>;
+    readonly answer: Handler<ClockedView, SignedInRequest<Fields>, P, Ok>;
   }): SharedCommand<SignedInRequest<Fields>, SignedInAnswer<Ok>, P> {
   return sharedRead({
     ...shape,
@@ -217,7 +218,7 @@ export const anotherUsers = refuse.forbidden('Operation not allowed.');
 
 /** Checks the session, and adds the caller to the answer. */
 function whenSignedIn<R extends object>(
-  view: View & { readonly nowMs: number },
+  view: ClockedView,
   { credentials, userUuid }: Request,
   { access, ofUser = false, bridges, bearerSuffices }: AccessRules,
   run: (signedIn: SignedIn) => R,

@@ -1,8 +1,10 @@
 /** How commands are declared: one function that adds them to the program. */
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Session } from '../session.ts';
+import type { CommandSession } from '../session.ts';
 
-type SessionWork = ((session: Session) => Promise<void>) | ((session: Session) => Promise<number>);
+type SessionWork =
+  | ((session: CommandSession) => Promise<void>)
+  | ((session: CommandSession) => Promise<number>);
 
 /** Runs a command's work with a session, and exits with its code, or 0 if it returns none. */
 export type RunWithSession = (work: SessionWork) => Promise<void>;

@@ -1,7 +1,7 @@
 /** `top`. */
 import { Option } from 'commander';
 import { ActorRank, ClusterService, type TopActor } from '../../proto/generated/scriptorium/v1/cluster.ts';
-import type { Session } from '../session.ts';
+import type { CommandSession } from '../session.ts';
 import { size, table } from '../table.ts';
 import { type AddCommands, rowLimit, teach, wholeNumber } from './command.ts';
 
@@ -54,7 +54,7 @@ interface Used {
   readonly waiting: number;
 }
 
-async function top(session: Session, { by, seconds, limit }: Options): Promise<void> {
+async function top(session: CommandSession, { by, seconds, limit }: Options): Promise<void> {
   const request = { by: ranks[by], limit: actorsPerNode };
   const before = await session.ask(ClusterService.listTopActors, request);
   await session.terminal.sleep(seconds * 1_000);

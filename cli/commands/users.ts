@@ -1,11 +1,12 @@
 /** The commands of `user`. */
 import {
   type ListedUser,
+  type UserFactors,
   UsersService,
   type UsersShowResponse,
 } from '../../proto/generated/scriptorium/v1/users.ts';
-import { exitCodes, Failure } from '../failure.ts';
-import type { Session } from '../session.ts';
+import { CommandFailure, exitCodes } from '../failure.ts';
+import type { CommandSession } from '../session.ts';
 import { counted, isoOf, record, size, table, timestamp } from '../table.ts';
 import { type AddCommands, teach, wholeNumber } from './command.ts';
 
@@ -54,8 +55,10 @@ export const addUserCommands: AddCommands = (program, run) => {
     user
       .command('show')
       .argument('<uuid>', uuidHelp)
-      .summary('an account, its sessions and its size')
-      .description('Show an account: its address, age, sessions, roles, and how much it stores.')
+      .summary('an account, its sessions, second factors, quota and size')
+      .description(
+        'Show an account: its address, age, sessions, last use, second factors, roles, and how much it stores of its quota.',
+      )
       .action((uuid) => run((session) => show(session, uuid))),
     'To check what an owner says about an account, and to see how much it stores.',
     `user show ${example}`,
@@ -71,6 +74,21 @@ export const addUserCommands: AddCommands = (program, run) => {
     'When a device or a token of the user is in the wrong hands. The user should change the password, too: ' +
       'anyone who knows it can sign in again.',
     `user sign-out ${example} --yes`,
+  );
+  teach(
+    user
+      .command('reset-factor')
+      .argument('<uuid>', uuidHelp)
+      .summary('turn the second factors of a user off')
+      .description(
+        'Turn every second factor of a user off: the authenticator app, security keys and codes by e-mail. Recovery codes and ' +
+          'trusted devices go with them; the password stays. The user is told by mail.',
+      )
+      .option('--yes', 'do it')
+      .action((uuid, { yes = false }) => run((session) => resetFactors(session, uuid, yes))),
+    'When a user has lost the second factor and the recovery codes. Make sure first that it is the user who asks: from then on ' +
+      'the password alone signs in.',
+    `user reset-factor ${example} --yes`,
   );
   teach(
     user
@@ -172,13 +190,13 @@ export const addUserCommands: AddCommands = (program, run) => {
 const listDefault = 100;
 const listMax = 1_000_000;
 
-interface ListOptions {
+interface ListUsersOptions {
   readonly contains: string;
   readonly limit: number;
   readonly after: string;
 }
 
-async function list(session: Session, { contains, limit, after }: ListOptions): Promise<void> {
+async function list(session: CommandSession, { contains, limit, after }: ListUsersOptions): Promise<void> {
   const users: ListedUser[] = [];
   let pageToken = after;
   do {
@@ -197,7 +215,7 @@ async function list(session: Session, { contains, limit, after }: ListOptions): 
   });
 }
 
-async function promote(session: Session, userUuid: string): Promise<void> {
+async function promote(session: CommandSession, userUuid: string): Promise<void> {
   const { changed } = await session.ask(UsersService.promote, { userUuid });
   session.answer(
     { userUuid, changed },
@@ -205,7 +223,7 @@ async function promote(session: Session, userUuid: string): Promise<void> {
   );
 }
 
-async function demote(session: Session, userUuid: string): Promise<void> {
+async function demote(session: CommandSession, userUuid: string): Promise<void> {
   const { changed } = await session.ask(UsersService.demote, { userUuid });
   session.answer(
     { userUuid, changed },
@@ -213,10 +231,10 @@ async function demote(session: Session, userUuid: string): Promise<void> {
   );
 }
 
-async function ban(session: Session, userUuid: string, reason: string, yes: boolean): Promise<void> {
+async function ban(session: CommandSession, userUuid: string, reason: string, yes: boolean): Promise<void> {
   if (!yes) {
     const { sessions } = await session.ask(UsersService.show, { userUuid });
-    throw new Failure(
+    throw new CommandFailure(
       exitCodes.refused,
       `This would end ${counted(sessions, 'session')} of the user and let none begin. Use --yes to do it.`,
     );
@@ -225,12 +243,12 @@ async function ban(session: Session, userUuid: string, reason: string, yes: bool
   session.answer({ userUuid, changed }, changed ? 'The user is banned.' : 'The user was already banned.');
 }
 
-async function unban(session: Session, userUuid: string): Promise<void> {
+async function unban(session: CommandSession, userUuid: string): Promise<void> {
   const { changed } = await session.ask(UsersService.unban, { userUuid });
   session.answer({ userUuid, changed }, changed ? 'The user may sign in again.' : 'The user was not banned.');
 }
 
-async function flags(session: Session, userUuid: string): Promise<void> {
+async function flags(session: CommandSession, userUuid: string): Promise<void> {
   const { flags, nextcloudAppPasswordConfigured } = await session.ask(UsersService.showFlags, { userUuid });
   const values = Object.fromEntries(flags.map(({ name, value = null }) => [name, value]));
   session.answer({ userUuid, flags: values, nextcloudAppPasswordConfigured }, () =>
@@ -241,7 +259,12 @@ async function flags(session: Session, userUuid: string): Promise<void> {
   );
 }
 
-async function setFlag(session: Session, userUuid: string, flagName: string, value: string | undefined) {
+async function setFlag(
+  session: CommandSession,
+  userUuid: string,
+  flagName: string,
+  value: string | undefined,
+) {
   const { flag } = await session.ask(UsersService.setFlag, { userUuid, name: flagName, value });
   const name = flag?.name ?? flagName;
   session.answer(
@@ -250,7 +273,7 @@ async function setFlag(session: Session, userUuid: string, flagName: string, val
   );
 }
 
-async function audit(session: Session, userUuid: string, pageToken: string): Promise<void> {
+async function audit(session: CommandSession, userUuid: string, pageToken: string): Promise<void> {
   const request = { userUuid, pageSize: 0, pageToken };
   const { events, nextPageToken } = await session.ask(UsersService.listAuditEvents, request);
   const eventRecords = events.map(({ first, last, ...event }) => ({
@@ -271,10 +294,14 @@ async function audit(session: Session, userUuid: string, pageToken: string): Pro
   );
 }
 
-async function show(session: Session, userUuid: string): Promise<void> {
+async function show(session: CommandSession, userUuid: string): Promise<void> {
   const found = await session.ask(UsersService.show, { userUuid });
   const state = found.state.replace('USER_STATE_', '');
-  const times = { created: isoOf(found.created), bannedSince: isoOf(found.bannedSince) };
+  const times = {
+    created: isoOf(found.created),
+    bannedSince: isoOf(found.bannedSince),
+    lastUsed: isoOf(found.lastUsed),
+  };
   session.answer({ ...found, state, ...times }, () =>
     record([
       ['user', found.userUuid],
@@ -284,12 +311,29 @@ async function show(session: Session, userUuid: string): Promise<void> {
       ['created', timestamp(found.created)],
       ['protocol', found.protocolVersion],
       ['sessions', found.sessions],
+      ['last use', timestamp(found.lastUsed) || '-'],
+      ['second factor', found.factors === undefined ? '-' : factorsText(found.factors)],
       ['items', `${found.items} (${size(found.itemBytes)})`],
+      ['files', quotaOf(found)],
       ['roles', found.roles.join(', ')],
       ['access', accessOf(found)],
       ...(found.banned ? banOf(found) : []),
     ]),
   );
+}
+
+const quotaOf = ({ fileBytes, fileBytesMax }: UsersShowResponse): string => {
+  if (fileBytes === undefined) return '-';
+  return `${size(fileBytes)} of ${fileBytesMax === undefined ? 'no limit' : size(fileBytesMax)}`;
+};
+
+function factorsText({ authenticatorApp, securityKeys, emailedCodes }: UserFactors): string {
+  const on = [
+    ...(authenticatorApp ? ['authenticator app'] : []),
+    ...(securityKeys > 0 ? [counted(securityKeys, 'security key')] : []),
+    ...(emailedCodes ? ['codes by e-mail'] : []),
+  ];
+  return on.length === 0 ? 'none' : on.join(', ');
 }
 
 const banOf = ({ bannedSince, banReason }: UsersShowResponse): readonly (readonly [string, string])[] => [
@@ -302,10 +346,23 @@ const accessOf = ({ banned, readOnly }: { readonly banned: boolean; readonly rea
   return readOnly ? 'read only' : 'full';
 };
 
-async function signOut(session: Session, userUuid: string, yes: boolean): Promise<void> {
+async function resetFactors(session: CommandSession, userUuid: string, yes: boolean): Promise<void> {
+  if (!yes) {
+    const { factors } = await session.ask(UsersService.show, { userUuid });
+    const on = factors === undefined ? 'every second factor' : factorsText(factors);
+    const what = on === 'none' ? 'nothing, as no second factor is on' : on;
+    throw new CommandFailure(exitCodes.refused, `This would turn off: ${what}. Use --yes to do it.`);
+  }
+  const { factors = noFactors } = await session.ask(UsersService.resetFactors, { userUuid });
+  session.answer({ userUuid, turnedOff: factors }, `Turned off: ${factorsText(factors)}.`);
+}
+
+const noFactors: UserFactors = { authenticatorApp: false, securityKeys: 0, emailedCodes: false };
+
+async function signOut(session: CommandSession, userUuid: string, yes: boolean): Promise<void> {
   if (!yes) {
     const { sessions } = await session.ask(UsersService.show, { userUuid });
-    throw new Failure(
+    throw new CommandFailure(
       exitCodes.refused,
       `This would end ${counted(sessions, 'session')} of the user, on every device. Use --yes to do it.`,
     );

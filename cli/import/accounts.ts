@@ -5,7 +5,7 @@ import {
   ImportService,
   type ImportSetting,
 } from '../../proto/generated/scriptorium/v1/import.ts';
-import type { Context } from './context.ts';
+import type { ImportContext } from './context.ts';
 import { envelopeIn, opened, userKeyFrom } from './envelope.ts';
 import { numberIn, type Row, textIn } from './source/database.ts';
 import type { SourceSetting, SourceUser } from './source/tables.ts';
@@ -31,7 +31,7 @@ export type AccountOutcome =
   | { readonly state: 'written'; readonly fresh: boolean }
   | { readonly state: 'in-use' | 'skipped' };
 
-export async function importAccount(context: Context, user: SourceUser): Promise<AccountOutcome> {
+export async function importAccount(context: ImportContext, user: SourceUser): Promise<AccountOutcome> {
   const { report, target, dryRun } = context;
   const reason = refusalOf(context, user);
   if (reason !== undefined) {
@@ -61,7 +61,7 @@ export async function importAccount(context: Context, user: SourceUser): Promise
 
 /** The account as it is written, and as it is compared. */
 export async function accountOf(
-  { tables, administrators }: Context,
+  { tables, administrators }: ImportContext,
   user: SourceUser,
   { settings, locked }: Pick<ReadSettings, 'settings' | 'locked'>,
 ): Promise<ImportBeginAccountRequest> {
@@ -78,7 +78,7 @@ export async function accountOf(
   };
 }
 
-export function refusalOf({ report }: Pick<Context, 'report'>, user: SourceUser): string | undefined {
+export function refusalOf({ report }: Pick<ImportContext, 'report'>, user: SourceUser): string | undefined {
   if (user.email === undefined || user.email.trim() === '') return 'no-address';
   if (versionOf(user) === undefined) return 'key-params';
   if (!bcryptForm.test(user.passwordHash)) report.note('users', 'password-unusable', user.uuid);
@@ -112,7 +112,7 @@ const numberOrNone = (row: Row, column: string): number | undefined =>
   textIn(row, column) === undefined ? undefined : numberIn(row, column);
 
 /** The newest setting of each name, decrypted. */
-export async function readSettings(context: Context, user: SourceUser): Promise<ReadSettings> {
+export async function readSettings(context: ImportContext, user: SourceUser): Promise<ReadSettings> {
   const { report, tables } = context;
   const userKey =
     user.serverKey === undefined || context.serverKey === undefined

@@ -5,7 +5,7 @@ import {
   ImportService,
   type ImportWriteVaultRequest,
 } from '../../proto/generated/scriptorium/v1/import.ts';
-import type { Context } from './context.ts';
+import type { ImportContext } from './context.ts';
 import type { Vaults } from './items.ts';
 import type { SourceInvite, SourceMember, SourceVault } from './source/tables.ts';
 
@@ -20,7 +20,7 @@ const permissions: readonly string[] = ['read', 'write', 'admin'];
 
 /** Decides which vaults there will be, and writes them once all accounts exist. */
 export async function importVaults(
-  context: Context,
+  context: ImportContext,
   population: Population,
 ): Promise<{ readonly vaults: Vaults; readonly fresh: ReadonlySet<string> }> {
   const { tables, report, target, dryRun } = context;
@@ -54,7 +54,7 @@ export async function importVaults(
 
 /** The vault as it is written, and as it is compared. */
 export async function planOf(
-  { tables, report }: Pick<Context, 'tables' | 'report'>,
+  { tables, report }: Pick<ImportContext, 'tables' | 'report'>,
   vault: SourceVault,
   { accepted, refused }: Population,
 ): Promise<ImportWriteVaultRequest | 'gone' | 'in-use'> {
@@ -95,7 +95,7 @@ function membersOf(
   vault: SourceVault,
   ownerUuid: string,
   all: readonly SourceMember[],
-  report: Context['report'],
+  report: ImportContext['report'],
 ): ImportMember[] {
   const members = new Map<string, ImportMember>();
   for (const { isSurvivor: _isSurvivor, ...member } of all.toSorted((a, b) => a.createdAt - b.createdAt)) {
@@ -118,7 +118,7 @@ function invitesOf(
   all: readonly SourceInvite[],
   members: readonly ImportMember[],
   isThere: (uuid: string) => boolean,
-  report: Context['report'],
+  report: ImportContext['report'],
 ): ImportInvite[] {
   const invites = new Map<string, ImportInvite>();
   for (const invite of all.toSorted((a, b) => a.updatedAt - b.updatedAt)) {

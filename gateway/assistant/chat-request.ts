@@ -38,7 +38,7 @@ export const requestFields = z.object(
   Object.fromEntries(Object.keys(bodySchema.shape).map((name) => [name, z.unknown().optional()])),
 );
 
-export interface Message {
+export interface ChatMessage {
   readonly role: 'user' | 'assistant' | 'tool';
   readonly content: string;
   readonly toolCallId: string;
@@ -55,7 +55,7 @@ interface Tool {
 export interface ChatRequest {
   /** With the messages of that role, in their order. Empty: there are none. */
   readonly system: string;
-  readonly messages: readonly Message[];
+  readonly messages: readonly ChatMessage[];
   readonly tools: readonly Tool[];
   readonly temperature: number | undefined;
   readonly topP: number | undefined;

@@ -56,7 +56,7 @@ export const wrongTokens: RateBucket = { name: 'wrong calendar tokens', perMinut
 export interface Program {
   readonly userUuid: string;
   readonly ctag: string;
-  /** By uid. The version is from before the read, so the next look notices a change made meanwhile. */
+  /** One entry for each uid. The version is from before the read, so the next look notices a change made meanwhile. */
   list(): Promise<{ readonly ctag: string; readonly objects: readonly ListedObject[] }>;
   /** The objects among these that exist. */
   objects(uids: readonly string[]): Promise<readonly WholeObject[]>;
@@ -66,7 +66,7 @@ export interface Program {
   ): AsyncIterable<{ readonly ctag: string; readonly objects: readonly WholeObject[] }>;
 }
 
-type Context = RequestContext<'public', BodyKind>;
+type ProgramContext = RequestContext<'public', BodyKind>;
 
 const checkMs = 10_000;
 
@@ -90,7 +90,7 @@ class DeniedProgram extends Error {
 
 /** Answers with the result of `run`, or with the reason for refusing the program. */
 export async function asProgram(
-  context: Context,
+  context: ProgramContext,
   options: ProgramOptions & { readonly proofs: Proofs },
   run: (program: Program) => Promise<RouteReply>,
 ): Promise<RouteReply> {
@@ -104,7 +104,7 @@ export async function asProgram(
 
 /** @throws Denied */
 async function programOf(
-  context: Context,
+  context: ProgramContext,
   options: ProgramOptions & { readonly proofs: Proofs },
 ): Promise<Program> {
   const password = passwordIn(context.header('authorization'));

@@ -1,7 +1,7 @@
 /** The properties of each resource, as XML (docs/protocol/calendar.md, "The DAV surface"). */
 import { calendarOf } from '../../actors/icalendar.ts';
 import type { ListedObject, WholeObject } from '../../actors/user/calendar/contract.ts';
-import { type Hrefs, hrefOf, type Kind, type Resource } from './resources.ts';
+import { type Hrefs, hrefOf, type Resource, type ResourceKind } from './resources.ts';
 import { Elements, type Name, namespaces, type Prefix, xmlText } from './xml.ts';
 
 export const objectType = 'text/calendar; charset=utf-8; component=VTODO';
@@ -35,7 +35,7 @@ function property(prefix: Prefix, local: string, value: Value, isUsual = false):
 
 /** A value for all resources of a kind. Resources of other kinds lack the property. */
 const byKind =
-  (kinds: Partial<Record<Kind, Value | string>>): Value =>
+  (kinds: Partial<Record<ResourceKind, Value | string>>): Value =>
   (described) => {
     const value = kinds[described.resource.kind];
     return typeof value === 'function' ? value(described) : value;

@@ -36,7 +36,7 @@ export function readPropfind(body: Uint8Array): RequestedProperties {
   return prop === undefined ? { type: 'usual' } : namedIn(prop);
 }
 
-export type Report =
+export type DavReport =
   | { readonly report: 'query'; readonly requested: RequestedProperties; readonly filter: Filter }
   | {
       readonly report: 'multiget';
@@ -47,7 +47,7 @@ export type Report =
 const hrefsMax = 1_000;
 
 /** @throws UnreadableXml, Refused, UnsupportedFilter */
-export function readReport(body: Uint8Array): Report {
+export function readReport(body: Uint8Array): DavReport {
   const root = readXml(body);
   const isQuery = is(root, 'C', 'calendar-query');
   if (!isQuery && !is(root, 'C', 'calendar-multiget')) throw new RefusedRequest('<D:supported-report/>');

@@ -43,6 +43,9 @@ export class CopiedHeaders implements RequestHeaders {
  * The library takes the first of several lengths, and takes any coding to mean chunks. So this code checks both before anything
  * else, in all headers as they came. An ambiguous request gets no answer, because the answer could reach another client. The
  * library reads nothing more from a connection that its handler closes.
+ *
+ * The library also takes the trailers behind a body in chunks for another request. So the reply to such a body announces the end
+ * of its connection, and nothing with chunks becomes a socket.
  */
 export class Framing {
   /** Connections closed because of ambiguous framing. */
@@ -58,10 +61,15 @@ export class Framing {
   }
 }
 
+/** Whether the body comes in chunks, so that no other request may follow it. */
+export const isChunked = (headers: RequestHeaders): boolean => headers.get('transfer-encoding') !== '';
+
 function unambiguousHeaders(req: Pick<HttpRequest, 'forEach'>): RequestHeaders | undefined {
   const headers = new CopiedHeaders();
   let framings = 0;
   let isOdd = false;
+  let hasChunks = false;
+  let isUpgrade = false;
   req.forEach((name, value) => {
     headers.add(name, value);
     if (name === 'content-length') {
@@ -69,11 +77,15 @@ function unambiguousHeaders(req: Pick<HttpRequest, 'forEach'>): RequestHeaders |
       isOdd ||= value === '';
     } else if (name === 'transfer-encoding') {
       framings += 1;
+      hasChunks = true;
       isOdd ||= value.toLowerCase() !== 'chunked';
+    } else if (name === 'sec-websocket-key') {
+      isUpgrade = true;
     } else if (name === 'x-forwarded-for' && value === '') {
       // It would hide the lines after it, and no proxy sends it.
       isOdd = true;
     }
   });
+  isOdd ||= hasChunks && isUpgrade;
   return isOdd || framings > 1 ? undefined : headers;
 }

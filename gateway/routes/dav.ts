@@ -10,7 +10,7 @@ import { UnsupportedFilter } from '../dav/filter.ts';
 import { asProgram, type Program, type ProgramOptions, Proofs } from '../dav/program.ts';
 import { type DescribedResource, httpDate, missingText, objectType, Responses } from '../dav/properties.ts';
 import { RefusedRequest, readPropfind, readReport, unmetCondition, wantsData } from '../dav/requests.ts';
-import { type Hrefs, type Kind, type Resource, uidOf, uidOfHref } from '../dav/resources.ts';
+import { type Hrefs, type Resource, type ResourceKind, uidOf, uidOfHref } from '../dav/resources.ts';
 import { declarations, UnreadableXml, xmlBegin, xmlType } from '../dav/xml.ts';
 import {
   type AnyRoute,
@@ -58,7 +58,7 @@ type ResourceHandler<B extends BodyKind> = (
   of: { readonly hrefs: Hrefs; readonly resource: Resource; readonly ctag: string },
 ) => Promise<RouteReply>;
 
-const patterns: readonly (readonly [Kind, string])[] = [
+const patterns: readonly (readonly [ResourceKind, string])[] = [
   ['root', ''],
   ['principals', '/principals'],
   ['principal', '/principals/:userUuid'],
@@ -79,7 +79,7 @@ export function davRoutes(options: DavRouteOptions): readonly AnyRoute[] {
   ];
 
   const answering =
-    <B extends BodyKind>(kind: Kind, answer: ResourceHandler<B>) =>
+    <B extends BodyKind>(kind: ResourceKind, answer: ResourceHandler<B>) =>
     (context: Context<B>, { userUuid, file }: PathParameters): Promise<RouteReply> =>
       asProgram(context, proving, async (program) => {
         if (userUuid !== undefined && userUuid.toLowerCase() !== program.userUuid) return foreign;
@@ -163,7 +163,7 @@ const refused = (status: number, element: string): RouteReply => ({
   body: `${xmlBegin}<D:error${declarations}>${element}</D:error>`,
 });
 
-function resourceOf(kind: Kind, file = ''): Resource | undefined {
+function resourceOf(kind: ResourceKind, file = ''): Resource | undefined {
   if (kind !== 'object') return { kind };
   const uid = uidOf(file);
   return uid === undefined ? undefined : { kind, uid };
@@ -270,7 +270,7 @@ async function propfind(
   });
 }
 
-const membersOf: Partial<Record<Kind, readonly Exclude<Kind, 'object'>[]>> = {
+const membersOf: Partial<Record<ResourceKind, readonly Exclude<ResourceKind, 'object'>[]>> = {
   root: ['principals', 'home'],
   principals: ['principal'],
   home: ['todos'],

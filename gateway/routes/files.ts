@@ -9,13 +9,13 @@
 import { z } from 'zod';
 import {
   type Blob,
+  type BlobLayout,
   blobName,
   chunkBytesMax,
-  type Layout,
   type Origin,
   piecesOf,
 } from '../../actors/files/layout.ts';
-import type { FileStore } from '../../actors/files/store.ts';
+import { type FileStore, FileStoreError } from '../../actors/files/store.ts';
 import type { ValetClaims, ValetTokens } from '../../actors/identity/valet-tokens.ts';
 import { type Answer, isRefused } from '../../actors/reply.ts';
 import { Files } from '../../actors/user/files/contract.ts';
@@ -73,7 +73,7 @@ const emptyChunk: RouteRefusal = { status: 400, message: 'The chunk is empty.' }
 const withoutLength: RouteRefusal = { status: 411, message: 'The length of the chunk is missing.' };
 
 /** The questions to the owner of a file. */
-type Owner = Pick<
+type FileOwnerRoutes = Pick<
   Ask<typeof Files.commands>,
   | 'openUpload'
   | 'beginChunk'
@@ -87,13 +87,14 @@ type Owner = Pick<
   | 'moveFile'
 >;
 
-const ownerOf = (actors: Actors, { userUuid }: ValetClaims): Owner => actors.get(Files, userUuid).ask;
+const ownerOf = (actors: Actors, { userUuid }: ValetClaims): FileOwnerRoutes =>
+  actors.get(Files, userUuid).ask;
 
 /** A request with a token that this server made and that has not expired. */
 interface TokenRequest<B extends BodyKind> {
   readonly context: RequestContext<'public', B>;
   readonly claims: ValetClaims;
-  readonly owner: Owner;
+  readonly owner: FileOwnerRoutes;
 }
 
 const done = (message: string) => (): RouteReply => ({ status: 200, body: { success: true, message } });
@@ -253,16 +254,25 @@ function byteRoutes(
         bytesOf({ store, origin, layout, range: byteRange, signal: context.gone }),
       );
     const reply = rangedReply(range, { sizeBytes, mediaType: bytesType, partBytesMax, open });
-    if (reply.stream === undefined || !reachesEnd(part, partBytesMax, sizeBytes)) return reply;
+    if (reply.stream === undefined) return reply;
     // If the store is unavailable, the same token must work later.
-    const begun = await begunBytes(reply.stream.open(), context.gone);
+    const begun = await begunBytes(reply.stream.open(), context.gone).catch(async (error: unknown) => {
+      if (!(error instanceof FileStoreError && error.failure === 'missing')) throw error;
+      // Bytes may be missing because the file has just been deleted.
+      const again = await begin(owner.openFile({ claims }, context.ask));
+      if ('status' in again) return again;
+      throw error;
+    });
+    if ('status' in begun) return begun;
+    const answered = { ...reply, stream: { ...reply.stream, open: () => begun.bytes } };
+    if (!reachesEnd(part, partBytesMax, sizeBytes)) return answered;
     const by = random.bytes(16).toString('base64url');
     const redeemed = await begin(owner.spendOnRead({ claims, by }, context.ask));
     if ('status' in redeemed) {
       await begun.close();
       return redeemed as RouteReply;
     }
-    return { ...reply, stream: { ...reply.stream, open: () => begun.bytes } };
+    return answered;
   }
 
   const ofVaults = [
@@ -356,7 +366,7 @@ async function* bytesOf({
 }: {
   readonly store: Pick<FileStore, 'read'>;
   readonly origin: Origin;
-  readonly layout: Layout;
+  readonly layout: BlobLayout;
   readonly range: ByteRange;
   readonly signal: AbortSignal;
 }): AsyncGenerator<Uint8Array, void, undefined> {

@@ -17,7 +17,7 @@
 import { subscribersMax, Vault } from '../../actors/vault/contract.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import type { SubscribedActors } from '../../runtime/events.ts';
-import { mayTakeOneMore, type Share } from '../../runtime/fair-share.ts';
+import { type FairShare, mayTakeOneMore } from '../../runtime/fair-share.ts';
 import type { Actors } from '../../runtime/handles.ts';
 import { Semaphore } from '../../runtime/semaphore.ts';
 import type { SocketMetrics } from './metrics.ts';
@@ -31,21 +31,21 @@ export interface AudiencesOptions {
   readonly membershipsMax: number;
 }
 
-interface Listener {
+interface AudienceListener {
   membership: number;
   isAdmitted: boolean;
 }
 
 interface Audience {
   readonly vaultUuid: string;
-  readonly listeners: Map<string, Listener>;
+  readonly listeners: Map<string, AudienceListener>;
   /** Resolves to whether the vault has answered. */
   asking: Promise<boolean> | undefined;
 }
 
 const askMs = 5_000;
 const asksMax = 64;
-const share: Share = { least: 16, percentOfFree: 3 };
+const share: FairShare = { least: 16, percentOfFree: 3 };
 
 export class Audiences {
   readonly #options: AudiencesOptions;
@@ -160,7 +160,7 @@ export class Audiences {
 
   async #admit(
     audience: Audience,
-    named: ReadonlyMap<string, Listener>,
+    named: ReadonlyMap<string, AudienceListener>,
     actors: Actors,
   ): Promise<string | undefined> {
     const users = [...named.keys()];
@@ -198,6 +198,6 @@ export class Audiences {
 
 const actorOf = (vaultUuid: string) => ({ kind: Vault.name, id: vaultUuid });
 
-function notAdmitted({ listeners }: Audience): ReadonlyMap<string, Listener> {
+function notAdmitted({ listeners }: Audience): ReadonlyMap<string, AudienceListener> {
   return new Map([...listeners].filter(([, { isAdmitted }]) => !isAdmitted));
 }

@@ -68,7 +68,7 @@ const fullForUser: Refusal = {
 };
 
 type Handshake = readonly [key: string, protocol: string, extensions: string];
-type Context = Parameters<NonNullable<WebSocketBehavior<UserData>['upgrade']>>[2];
+type UpgradeContext = Parameters<NonNullable<WebSocketBehavior<UserData>['upgrade']>>[2];
 
 export function createSocketBehavior(options: SocketEndpointOptions): WebSocketBehavior<UserData> {
   const {
@@ -85,7 +85,7 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
     connections,
   } = options;
 
-  function upgrade(res: HttpResponse, req: HttpRequest, context: Context): void {
+  function upgrade(res: HttpResponse, req: HttpRequest, context: UpgradeContext): void {
     const headers = framing.headersOf(res, req);
     if (headers === undefined) return;
     const id = requestId();

@@ -19,7 +19,7 @@ import type { Address } from '../../runtime/address.ts';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import type { Subscribe, SubscribedActors } from '../../runtime/events.ts';
-import { mayTakeOneMore, type Share } from '../../runtime/fair-share.ts';
+import { type FairShare, mayTakeOneMore } from '../../runtime/fair-share.ts';
 import type { Actors } from '../../runtime/handles.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { GatewaySettings } from '../settings.ts';
@@ -42,7 +42,7 @@ export interface HubOptions {
 }
 
 /** All devices of a person, and more while there is capacity. */
-const socketShare: Share = { least: 8, percentOfFree: 3 };
+const socketShare: FairShare = { least: 8, percentOfFree: 3 };
 /** If it takes longer, the client connects again, and the registration is repeated. */
 const askMs = 5_000;
 /** A socket waits no longer than this for the user's vaults. */
@@ -71,7 +71,7 @@ export class Hub {
   /** Names one run of one process. */
   readonly #gateway: string;
   readonly #users = new Map<string, Set<OpenSocket>>();
-  /** By user. */
+  /** Keyed by user. */
   readonly #watches = new Map<string, Set<Watch>>();
   readonly #audiences: Audiences;
   readonly #vaultNotices: VaultNotices;

@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { type Node, NodeState } from '../../proto/generated/scriptorium/v1/cluster.ts';
 import { metricValuesOf } from './metric-values.ts';
 import { statusPage } from './page.ts';
-import type { Status } from './status.ts';
+import type { ClusterStatus } from './status.ts';
 
 const node = (id: string, changes: Partial<Node> = {}): Node => ({
   id,
@@ -17,7 +17,7 @@ const node = (id: string, changes: Partial<Node> = {}): Node => ({
   ...changes,
 });
 
-const well: Status = {
+const well: ClusterStatus = {
   nowMs: Date.UTC(2026, 0, 1),
   node: 'a',
   version: '1.0.0',
@@ -45,7 +45,7 @@ const textOf = (page: string): string =>
 test('a cluster without trouble has nothing in the colour of trouble', (t) => {
   const page = statusPage(well);
   t.notRegex(page, /class="bad"/);
-  t.regex(textOf(page), /2 live, 0 draining or expired\..*Moves under way None\./);
+  t.regex(textOf(page), /2 live, 0 draining or expired\..*Shards leaving a node, or without an owner None\./);
   t.regex(textOf(page), /7 timers and 0 tells wait\. 0 timers and 0 tells are dead\./);
 });
 
@@ -55,7 +55,7 @@ test('a job that gave up stands beside the command that tries it again', (t) => 
     statusPage({
       ...well,
       backlog: {
-        ...(well.backlog as NonNullable<Status['backlog']>),
+        ...(well.backlog as NonNullable<ClusterStatus['backlog']>),
         deadTimerCount: 41,
         deadTellCount: 1,
         deadTimers: [{ actor, name: 'reminder', dueMs: 0, attempts: 10 }],

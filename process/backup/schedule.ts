@@ -61,12 +61,12 @@ export function backupMetrics(registry: Registry) {
 }
 
 export async function startBackupSchedule(options: BackupScheduleOptions): Promise<BackupSchedule> {
-  const schedule = new Schedule(options);
+  const schedule = new DailyBackups(options);
   await schedule.start();
   return schedule;
 }
 
-class Schedule implements BackupSchedule {
+class DailyBackups implements BackupSchedule {
   readonly #options: BackupScheduleOptions;
   readonly #ending = new AbortController();
   readonly #lastSuccess: Gauge;

@@ -30,7 +30,7 @@ export async function startScratchServer(options: {
 }): Promise<ScratchServer> {
   const child = spawn(process.execPath, [...process.execArgv, entry], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Nothing of the settings of the server that was backed up: this one sends and calls nobody.
+    // It has no settings of the server that was backed up: it sends no mail and calls no other server.
     env: {
       HOST: '127.0.0.1',
       PORT: '0',

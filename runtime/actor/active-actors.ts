@@ -144,8 +144,10 @@ export class ActiveActors {
 
   /** Hands a message to its actor, and activates the actor if necessary. Every rejection is an outcome of the message. */
   deliver(address: Address, message: Message): void {
+    const leaving = message.reachesLeaving ? this.find(address) : undefined;
     try {
-      this.at(address, (actor) => actor.deliver(message));
+      if (leaving !== undefined) leaving.deliver(message);
+      else this.at(address, (actor) => actor.deliver(message));
     } catch (error) {
       if (!(error instanceof ActorError)) throw error;
       message.resolve({ error });

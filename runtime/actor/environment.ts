@@ -24,7 +24,7 @@ export interface ActorEnvironment {
   readonly dependencies: Dependencies;
   readonly shardCount: number;
   readonly store: Store;
-  /** For actors that wait for the lock of their row. */
+  /** Slots of actors that wait for the lock of their row. */
   readonly lockedRowSemaphore: Semaphore;
   readonly clock: Clock;
   readonly random: Random;

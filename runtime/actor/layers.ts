@@ -74,6 +74,12 @@ export class Layers<T> {
     for (const [key, { value }] of this.#speculative) if (value !== removed) yield key;
   }
 
+  /** The entries whose keys begin with `prefix`, if the speculative layer has none of them. */
+  family(prefix: string): ReadonlyMap<string, T> | undefined {
+    for (const key of this.#speculative.keys()) if (key.startsWith(prefix)) return undefined;
+    return this.#durable.family(prefix);
+  }
+
   load(key: string, value: T): void {
     this.#durable.set(key, value);
     this.#durableBytes += entryBytes(key, value);

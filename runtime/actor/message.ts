@@ -1,6 +1,7 @@
+import { shardOf } from '../address.ts';
 import { keys, type PlanResults, type Plans, type Turn, type View } from '../command.ts';
 import { ConflictingRows } from '../commit/conflicting-rows.ts';
-import type { Signal } from '../events/publisher.ts';
+import type { TurnSignal } from '../events/publisher.ts';
 import { callTable } from '../store/tables.ts';
 import type { Span } from '../tracing.ts';
 import type { AskCall } from '../transport/transport.ts';
@@ -16,6 +17,8 @@ export interface Message {
   readonly creates: boolean;
   /** A tombstone answers commands with "not found". Timers and tells decide for themselves. */
   readonly reachesTombstone: boolean;
+  /** Also while the shard of the actor leaves this host, if the actor is in memory. */
+  readonly reachesLeaving?: boolean;
   /** After this the caller no longer waits, in monotonic milliseconds. */
   readonly deadlineMs: number;
   /** The turn as a step of its request, if that is sampled. */
@@ -41,7 +44,7 @@ export interface QueuedMessage {
   answered: boolean;
   reads: BegunReads | undefined;
   /** The signals of the turn's last run. They leave with its outcome, unless that is an error. */
-  signals: readonly Signal[];
+  signals: readonly TurnSignal[];
   /** The commit that carries the turn's last run, as a step of its request, if that is sampled. */
   commitSpan?: Span | undefined;
 }
@@ -84,7 +87,7 @@ export function turnMessage(
   call: Pick<AskCall, 'address' | 'callId' | 'deadlineMs' | 'span'> & {
     what: string;
     creates: boolean;
-    shard: number;
+    shardCount: number;
   },
   step: TurnStep,
   resolve: (outcome: MessageOutcome) => void,
@@ -112,7 +115,7 @@ export function turnMessage(
         turn.record(
           recordedCall({
             self: call.address,
-            shard: call.shard,
+            shard: shardOf(call.address, call.shardCount),
             callId: call.callId,
             reply,
             at: turn.nowMs,

@@ -38,7 +38,7 @@ export class Rows {
   readonly #durable = new Set<RetainedRow>();
   /** Those of them that are kept for outstanding reads alone. */
   readonly #uncached = new Set<RetainedRow>();
-  /** By table: every row of a greater order than this is kept. Absent until a write shows where memory begins. */
+  /** Keyed by table: every row of a greater order than this is kept. Absent until a write shows where memory begins. */
   readonly #completeAbove = new Map<string, number>();
   readonly #tickets = new Set<ReadTicket>();
   /** Outstanding reads keep more than the cache may hold. */

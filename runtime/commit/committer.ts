@@ -59,7 +59,7 @@ interface BatchMember {
   readonly commit: Commit;
 }
 
-interface Batch {
+interface CommitBatch {
   readonly members: readonly BatchMember[];
   /** How often this batch, or the batch that it was part of, has failed. */
   readonly failures: number;
@@ -84,7 +84,7 @@ export class Committer {
   readonly #options: CommitterOptions;
   readonly #ready = new Set<Committing>();
   readonly #unbatched = new Set<Committing>();
-  readonly #quarantine: Batch[] = [];
+  readonly #quarantine: CommitBatch[] = [];
   /** How many times in a row an actor was stuck. */
   readonly #stuck = new WeakMap<Committing, number>();
   readonly #writes: WriteHealth;
@@ -181,7 +181,7 @@ export class Committer {
   }
 
   /** The batch in quarantine that has failed least, and among several the one that has waited longest. */
-  #takeQuarantined(): Batch | undefined {
+  #takeQuarantined(): CommitBatch | undefined {
     let best = 0;
     for (const [index, { failures }] of this.#quarantine.entries()) {
       if (failures < (this.#quarantine[best]?.failures ?? 0)) best = index;
@@ -189,7 +189,7 @@ export class Committer {
     return this.#quarantine.splice(best, 1)[0];
   }
 
-  async #send(batch: Batch): Promise<void> {
+  async #send(batch: CommitBatch): Promise<void> {
     const { store, clock, metrics } = this.#options;
     const { members } = batch;
     const sentMs = clock.monotonicMs();
@@ -216,7 +216,7 @@ export class Committer {
     return steps.length === 0 ? undefined : tracer.batch('commit batch', steps);
   }
 
-  async #failed(batch: Batch, error: unknown): Promise<void> {
+  async #failed(batch: CommitBatch, error: unknown): Promise<void> {
     const { logger, metrics, failures } = this.#options;
     const { members } = batch;
     // After an error that is not the store's the outcome is unknown.
@@ -232,7 +232,7 @@ export class Committer {
     for (const { actor } of members) report(actor, failure, error);
   }
 
-  async #conflicted({ members, failures }: Batch): Promise<void> {
+  async #conflicted({ members, failures }: CommitBatch): Promise<void> {
     const locked = members.length === 1 ? members : await this.#lockedOf(members);
     const others = members.filter((member) => !locked.includes(member));
     for (const member of locked) {
@@ -256,7 +256,7 @@ export class Committer {
     }
   }
 
-  async #rejected({ members, failures }: Batch): Promise<void> {
+  async #rejected({ members, failures }: CommitBatch): Promise<void> {
     const rejections = await this.#rejectionsOf(members);
     const innocent: BatchMember[] = [];
     const rivals: BatchMember[] = [];
@@ -278,7 +278,7 @@ export class Committer {
   async #rejectionsOf(members: readonly BatchMember[]): Promise<readonly Rejection[] | undefined> {
     try {
       return await findRejections(
-        this.#options.store,
+        this.#options,
         members.map(({ commit }) => commit),
       );
     } catch (error) {
@@ -291,7 +291,7 @@ export class Committer {
     this.#stuck.set(actor, (this.#stuck.get(actor) ?? 0) + 1);
   }
 
-  #sendLater({ members, failures }: Batch): void {
+  #sendLater({ members, failures }: CommitBatch): void {
     const { clock, random } = this.#options;
     const pauseMs = Math.min(conflictPauseMaxMs, 5 * 2 ** failures);
     this.#pausing += 1;
@@ -302,7 +302,7 @@ export class Committer {
     });
   }
 
-  #halve({ members, failures }: Batch): void {
+  #halve({ members, failures }: CommitBatch): void {
     const half = Math.ceil(members.length / 2);
     this.#quarantine.push({ members: members.slice(0, half), failures });
     if (half < members.length) this.#quarantine.push({ members: members.slice(half), failures });

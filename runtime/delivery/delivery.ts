@@ -36,6 +36,24 @@ export function retryPauseMs(attempts: number): number {
   return Math.min(600_000, 1_000 * 2 ** attempts);
 }
 
+/**
+ * A host of another release may not know a timer or a tell, and all hosts of an installation may be of that release for a while.
+ * Attempts are then ten minutes apart, so this is two days.
+ */
+const undeclaredAttemptsMax = 300;
+
+export interface Attempts {
+  readonly attempts: number;
+  readonly dead: boolean;
+}
+
+/** The attempts of a row after one more that failed. Those beyond `attemptsMax` were made by hosts that did not know the row. */
+export function afterFailure(before: number, isDeclared: boolean, attemptsMax: number): Attempts {
+  if (!isDeclared) return { attempts: before + 1, dead: before + 1 >= undeclaredAttemptsMax };
+  const attempts = before >= attemptsMax ? 1 : before + 1;
+  return { attempts, dead: attempts >= attemptsMax };
+}
+
 /** Whether the turn itself is to blame. Anything that the runtime could not do now is simply tried again at the next sweep. */
 export function isFaultOfTurn(error: unknown): boolean {
   return !(error instanceof ActorError) || error instanceof TerminalError;

@@ -50,7 +50,7 @@ interface DeclaredCommand {
 
 export class Dispatcher {
   readonly #options: DispatcherOptions;
-  /** By kind, then by command. */
+  /** Keyed by kind, then by command. */
   readonly #commands: ReadonlyMap<string, ReadonlyMap<string, DeclaredCommand>>;
   readonly #workflows: Workflows;
 
@@ -152,7 +152,6 @@ export class Dispatcher {
         if ('error' in outcome) reject(outcome.error);
         else resolve(outcome.value);
       };
-      const shard = shardOf(call.address, this.#options.shardCount);
       this.#options.actors.deliver(
         call.address,
         turnMessage(
@@ -163,7 +162,7 @@ export class Dispatcher {
             span,
             what,
             creates,
-            shard,
+            shardCount: this.#options.shardCount,
           },
           step,
           answer,

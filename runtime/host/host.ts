@@ -111,7 +111,8 @@ export class Host {
     const dependenciesOf = (kind: string) => dependencies.get(kind) ?? Dependencies.none;
     const { defaultDeadlineMs } = options.limits;
     const actors = createActors({ ...options, defaultDeadlineMs });
-    this.#jobs = new Jobs({ ...delivery, ...options, actors, dependenciesOf });
+    const epochOf = (shard: number) => this.#ownership.epochOf(shard);
+    this.#jobs = new Jobs({ ...delivery, ...options, actors, dependenciesOf, epochOf });
     this.#timers = new TimerDelivery({ ...delivery, jobs: this.#jobs });
     this.#tells = new TellDelivery(delivery);
     this.#housekeeping = new Housekeeping({ ...options, shards: () => this.#ownership.shards });
@@ -124,7 +125,6 @@ export class Host {
         this.#tells.claimed();
       },
     });
-    const epochOf = (shard: number) => this.#ownership.epochOf(shard);
     this.#unchangedMarkers = new UnchangedSinceMarkers({ epochOf });
     this.#actors = new ActiveActors({
       ...options,
@@ -348,7 +348,7 @@ export class Host {
   }
 }
 
-/** By kind. @throws if one of them is not provided */
+/** Keyed by kind. @throws if one of them is not provided */
 function allDependencies({ kinds, provided = [] }: HostOptions): ReadonlyMap<string, Dependencies> {
   return new Map(kinds.map(({ name, uses }) => [name, new Dependencies(name, uses, provided)]));
 }

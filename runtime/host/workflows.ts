@@ -33,7 +33,7 @@ export interface WorkflowOptions {
   readonly dependencies: Dependencies;
 }
 
-interface Progress {
+interface WorkflowProgress {
   mayHaveEffect: boolean;
 }
 
@@ -60,7 +60,7 @@ export class Workflows {
       throw new OverloadedError('too many calls are in flight');
     }
     this.#inFlight += 1;
-    const progress: Progress = { mayHaveEffect: false };
+    const progress: WorkflowProgress = { mayHaveEffect: false };
     try {
       return await run(this.#workflow(call, creates, dependencies, progress));
     } catch (error) {
@@ -70,7 +70,12 @@ export class Workflows {
     }
   }
 
-  #workflow(call: AskCall, creates: boolean, dependencies: Dependencies, progress: Progress): Workflow {
+  #workflow(
+    call: AskCall,
+    creates: boolean,
+    dependencies: Dependencies,
+    progress: WorkflowProgress,
+  ): Workflow {
     const turn: Workflow['turn'] = async (step) => {
       const result = await this.#options.turn(call, creates, {
         reads: step.reads as TurnStep['reads'],

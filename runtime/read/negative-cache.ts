@@ -54,9 +54,9 @@ export interface NegativeCacheOptions {
 
 export class NegativeCache {
   readonly #options: NegativeCacheOptions;
-  /** By table and owner. */
+  /** Keyed by table and owner. */
   readonly #found = new Map<AnyTable, Map<string, NothingFound>>();
-  /** By table: the last plan with a version. When the reader comes with it again, no owner need be looked up. */
+  /** Keyed by table: the last plan with a version. When the reader comes with it again, no owner need be looked up. */
   readonly #quiet = new Map<AnyTable, QuietPlan>();
 
   constructor(options: NegativeCacheOptions) {

@@ -45,7 +45,7 @@ export class UnchangedSince {
 
 export class UnchangedSinceMarkers {
   readonly #options: UnchangedSinceOptions;
-  /** By the actor's address, in the order in which they were set. */
+  /** Keyed by the actor's address, in the order in which they were set. */
   readonly #markers = new Map<string, UnchangedSince>();
 
   constructor(options: UnchangedSinceOptions) {

@@ -54,7 +54,7 @@ export interface ActorRow {
   readonly commitId: string | null;
 }
 
-export type Activation =
+export type ActivationResult =
   | { readonly outcome: 'active'; readonly row: ActorRow }
   /** A newer epoch holds the actor. */
   | { readonly outcome: 'fenced' }
@@ -320,7 +320,7 @@ export interface Store {
   /** Every shard that was ever taken, in order. */
   shards(): Promise<readonly ShardRow[]>;
   /** The activation barrier. With `create` it creates the row of an absent actor, in a new database with version 0. */
-  activate(address: Address, shard: number, epoch: number, create: boolean): Promise<Activation>;
+  activate(address: Address, shard: number, epoch: number, create: boolean): Promise<ActivationResult>;
   /** Settles an unknown outcome: bumps the version if `epoch` still holds the actor. Undefined if no row matched. */
   barrier(address: Address, epoch: number): Promise<ActorRow | undefined>;
   /** The actor's row as committed, without any effect. */

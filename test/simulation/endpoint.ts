@@ -78,7 +78,7 @@ export class Endpoint implements Transport {
   readonly #interest = new Map<Endpoint, Set<number>>();
   readonly #pending = new Map<number, Pending>();
   readonly #epochs = new OwnerEpochs();
-  /** By gateway. */
+  /** Keyed by gateway. */
   readonly #listeners = new Map<string, GatewayListener>();
   #tokens = 0;
   #handler: TransportHandler | undefined;

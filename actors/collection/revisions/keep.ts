@@ -40,19 +40,18 @@ export function keepHistory(turn: Turn, writes: readonly ItemWrite[], timers: Re
     }
   }
   if (isStored) armTrim(turn, timers.trimRevisions);
-  tellOwners(turn, writes);
+  tellOfDeletion(turn, writes);
 }
 
 /** Other collections may hold more history of a deleted item (see deleted-elsewhere.ts). */
-function tellOwners(turn: Turn, writes: readonly ItemWrite[]): void {
+function tellOfDeletion(turn: Turn, writes: readonly ItemWrite[]): void {
   const deleted = writes.flatMap(({ row, replaced }) => {
     const item = row.deleted && replaced?.deleted === false ? deletedOf(row, replaced) : undefined;
-    return item === undefined ? [] : { owner: row.owner_uuid, item };
+    return item ?? [];
   });
-  for (const owner of new Set(deleted.map((each) => each.owner))) {
-    const items = deleted.filter((each) => each.owner === owner).map((each) => each.item);
-    for (const each of inTells(items)) turn.tell(Revisions, owner).deletedElsewhere(each);
-  }
+  // All kinds of collections have these tells.
+  const self = turn.tell({ name: turn.self.kind, tells: Revisions.tells }, turn.self.id);
+  for (const each of inTells(deleted)) self.deletedHere(each);
 }
 
 interface ForgottenItem {

@@ -2,7 +2,7 @@
 import { command, keys, type PlanResults, range, type View } from '../../../runtime/command.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { isoTime, isoTimeOrNull } from '../../times.ts';
-import type { Failure } from '../contract.ts';
+import type { MailFailure } from '../contract.ts';
 import {
   type AttemptOutcome,
   type AuditOperation,
@@ -183,7 +183,7 @@ const entryOf = (row: LogRow) => ({
   source: publicSource(row.source),
   attempt: row.attempt,
   outcome: row.outcome as AttemptOutcome,
-  failure: row.failure as Failure | null,
+  failure: row.failure as MailFailure | null,
   startedAt: isoTime(row.started_at),
   durationMs: row.duration_ms,
 });

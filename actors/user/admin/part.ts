@@ -173,13 +173,13 @@ function find(workflow: Steps, { email, workspace_identifier }: LookUpFields): P
 
 const operated = (workflow: Steps, userUuid: string) => workflow.actors.get(UserAdministration, userUuid).ask;
 
-interface Status {
+interface AccountStatus {
   readonly banned: boolean;
   readonly bannedAtMs: number | null;
   readonly banReason: string | null;
 }
 
-const toResponse = ({ banned, bannedAtMs, banReason }: Status) => ({
+const toResponse = ({ banned, bannedAtMs, banReason }: AccountStatus) => ({
   banned,
   bannedAt: isoTimeOrNull(bannedAtMs),
   banReason,

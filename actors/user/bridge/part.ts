@@ -43,7 +43,7 @@ const storedSchema = z.object({
 });
 type BridgeToken = z.infer<typeof storedSchema>;
 
-/** By uuid. */
+/** Keyed by uuid. */
 const bridgeTokenMap = sliceMap<BridgeToken>({
   family: 'bridge-token',
   format: 1,

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
-import { type ActorState, sliceMap } from '../../../runtime/slice.ts';
+import { type SliceSource, sliceMap } from '../../../runtime/slice.ts';
 import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
 import { refuse } from '../../reply.ts';
 import { isoTime, isoTimeOrNull, newestFirst } from '../../times.ts';
@@ -23,7 +23,7 @@ type AppPassword = Readonly<z.infer<typeof appPasswordSchema>>;
 
 const appPasswordsMax = 100;
 
-/** By uuid. */
+/** Keyed by uuid. */
 export const appPasswordMap = sliceMap<AppPassword>({
   family: 'app-password',
   format: 1,
@@ -36,7 +36,7 @@ const tooMany = refuse.badRequest(`There are ${appPasswordsMax} app passwords al
 const unknown = refuse.notFound('There is no such app password.');
 
 /** For an unknown user there is no state. The search takes as long. */
-export const findAppPassword = (state: ActorState | undefined, secret: string): AppPassword | undefined =>
+export const findAppPassword = (state: SliceSource | undefined, secret: string): AppPassword | undefined =>
   findBySecret(state?.entries(appPasswordMap).values() ?? [], secret, appPasswordsMax);
 
 /** True: this is one of the account's app passwords, and its use is recorded. */

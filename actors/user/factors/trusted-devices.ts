@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
-import { type ActorState, sliceMap } from '../../../runtime/slice.ts';
+import { type SliceSource, sliceMap } from '../../../runtime/slice.ts';
 import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
 import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
@@ -28,7 +28,7 @@ type TrustedDevice = Readonly<z.infer<typeof trustedDeviceSchema>>;
 const trustedDevicesMax = 50;
 const labelCharactersMax = 255;
 
-/** By uuid. */
+/** Keyed by uuid. */
 export const trustedDeviceMap = sliceMap<TrustedDevice>({
   family: 'trusted-device',
   format: 1,
@@ -40,7 +40,7 @@ const unknown = refuse.notFound('There is no such trusted device.');
 
 /** The device of this token, if it is still trusted. For an unknown user there is no state; the search takes as long. */
 export function findTrustedDevice(
-  state: (ActorState & { readonly nowMs: number }) | undefined,
+  state: (SliceSource & { readonly nowMs: number }) | undefined,
   token: string,
 ): TrustedDevice | undefined {
   const devices = state?.entries(trustedDeviceMap).values() ?? [];

@@ -6,11 +6,11 @@
  */
 import {
   type ChoiceCommand,
+  type ClockedView,
   choice,
   type SharedCommand,
   type Turn,
   type TurnCommand,
-  type View,
   type WorkflowCommand,
   workflow,
 } from '../../../runtime/command.ts';
@@ -29,7 +29,7 @@ const otherOperation = refuse.badRequest('This valet token is for something else
 
 /** Undefined: the token allows this, unless it is redeemed. */
 export function refusalOf(
-  view: View & { readonly nowMs: number },
+  view: ClockedView,
   claims: ValetClaims,
   operation: ValetClaims['operation'],
 ): Refused | undefined {

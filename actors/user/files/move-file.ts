@@ -17,7 +17,7 @@ import {
   forgetIncoming,
   type MovingFile,
   type OwnerOfFiles,
-  type PreparedTransfer,
+  type PreparedFileTransfer,
   prepareFileTransfer,
   settleFile,
 } from '../../files/transfer.ts';
@@ -53,7 +53,7 @@ function ownSide(steps: Workflow, claims: ValetClaims): Side {
     prepare: async (to) => {
       const prepared = await steps.turn({
         reads: () => ({ files: keys(file, [key]) }),
-        turn: (turn, { files }): PreparedTransfer | Refused =>
+        turn: (turn, { files }): PreparedFileTransfer | Refused =>
           refusalOf(turn, claims, 'move') ??
           prepareFileTransfer({ turn, claims, row: files.get(key), to, timer: finalizeOverdueFile }),
       });

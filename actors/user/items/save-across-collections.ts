@@ -21,7 +21,7 @@ import { notMember, targetOf } from '../../collection/save.ts';
 import type { SavedEntry } from '../../collection/save-items.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import type { SyncReply, SyncRequest } from '../../collection/sync-contract.ts';
-import type { PreparedTransfer, TransferredItem } from '../../collection/sync-steps.ts';
+import type { PreparedItemTransfer, TransferredItem } from '../../collection/sync-steps.ts';
 import { locationsPlan, owningRowsOf } from '../../collection/transfer/location-lookup.ts';
 import { finalizePlan, finalizeTransfer } from '../../collection/transfer/transfer.ts';
 import type { PositionRange, SaveResult } from '../../collection/transfer/wire.ts';
@@ -111,7 +111,7 @@ function grouped(placed: readonly (readonly [string, ClientItem])[]): OfferedIte
 /** The target first, then the source. If the call ends in between, the timer of the source finalizes. */
 async function move(
   context: SaveContext,
-  { id, from, to, items }: PreparedTransfer,
+  { id, from, to, items }: PreparedItemTransfer,
 ): Promise<Answer<SaveResult>> {
   const answer = await applyAt(context, to, items);
   const applied = isRefused(answer) ? [] : answer.ok.saved.map(({ row }) => row.uuid);

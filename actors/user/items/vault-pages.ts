@@ -14,10 +14,10 @@ import {
 } from '../../../runtime/command.ts';
 import { isAbsent } from '../../collection/incoming.ts';
 import { type ItemRow, item } from '../../collection/item.ts';
-import { type Page, pageItems, responseColumns } from '../../collection/retrieve.ts';
+import { type ItemPage, pageItems, responseColumns } from '../../collection/retrieve.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { isLegacy, isVaultExclusive, type SyncRequest } from '../../collection/sync-contract.ts';
-import { noVaults, type Progress, type VaultPart } from '../../collection/sync-steps.ts';
+import { noVaults, type SyncProgress, type VaultPart } from '../../collection/sync-steps.ts';
 import { type Cursor, decodeToken } from '../../collection/token.ts';
 import type { PositionRange } from '../../collection/transfer/wire.ts';
 import { vaultResponse } from '../../vault/responses.ts';
@@ -83,7 +83,7 @@ export function vaultPage(
   view: View,
   request: SyncRequest,
   { vaultItems, vaults }: VaultReads,
-  own: Page,
+  own: ItemPage,
 ): VaultPage {
   if (vaults.owners.length === 0) return nothing;
   const progress = vaultProgress(view, request);
@@ -124,7 +124,10 @@ const nothing: VaultPage = { rows: [], complete: true, ...noVaults };
 const sizeOf = (rows: readonly ItemRow[]): number => rows.reduce((sum, { size }) => sum + (size ?? 0), 0);
 
 /** Adds the rows of the vaults to the page of the own collection. */
-export function withVaults(progress: Progress, { rows, complete, cursors, shared }: VaultPage): Progress {
+export function withVaults(
+  progress: SyncProgress,
+  { rows, complete, cursors, shared }: VaultPage,
+): SyncProgress {
   if (cursors.length === 0) return progress;
   const { page } = progress;
   return {

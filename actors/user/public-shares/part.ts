@@ -28,7 +28,7 @@ import { purging, userPart } from '../hooks.ts';
 import { isActive, isBanned } from '../profile.ts';
 import { type SignedInWorkflow, signedInRead, signedInWorkflow } from '../signed-in.ts';
 import { PublicShares } from './contract.ts';
-import { type Draft, draftOf } from './draft.ts';
+import { draftOf, type ShareDraft } from './draft.ts';
 
 const liveSharesMax = 10_000;
 /** Ended shares are listed while there is room for them. */
@@ -50,7 +50,7 @@ const publicShareSchema = z.object({
 });
 type PublicShare = z.infer<typeof publicShareSchema>;
 
-/** By uuid. */
+/** Keyed by uuid. */
 const publicShareMap = sliceMap<PublicShare>({
   family: 'public-share',
   format: 1,
@@ -99,7 +99,7 @@ const createShare = signedInWorkflow({
 async function store(
   { actors, self }: Pick<SignedInWorkflow<unknown>, 'actors' | 'self'>,
   uuid: string,
-  { type, oneTimeView, viewExpiresMinutes, encryptedPayload }: Draft,
+  { type, oneTimeView, viewExpiresMinutes, encryptedPayload }: ShareDraft,
 ): Promise<number | undefined> {
   const terms = { type, oneTimeView, viewExpiresMinutes };
   const stored = { ownerUuid: self.id, ...terms, encryptedPayload };

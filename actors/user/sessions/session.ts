@@ -10,8 +10,8 @@
  */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import type { Activation, Turn, View } from '../../../runtime/command.ts';
-import { type ActorState, sliceMap } from '../../../runtime/slice.ts';
+import type { Activation, ClockedView, Turn, View } from '../../../runtime/command.ts';
+import { type SliceSource, sliceMap } from '../../../runtime/slice.ts';
 import { type Credentials, equalInConstantTime, namedSecret } from '../../identity/session-tokens.ts';
 import { type Refusal, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
@@ -69,7 +69,7 @@ export type RevokedSession = Readonly<z.infer<typeof revokedSessionSchema>>;
 
 export const sessionsMax = 1_000;
 
-/** By session uuid. */
+/** Keyed by session uuid. */
 export const sessionMap = sliceMap<Session>({
   family: 'session',
   format: 1,
@@ -77,7 +77,7 @@ export const sessionMap = sliceMap<Session>({
   schema: sessionSchema,
 });
 
-/** By session uuid. */
+/** Keyed by session uuid. */
 export const revokedSessionMap = sliceMap<RevokedSession>({
   family: 'revoked-session',
   format: 1,
@@ -146,7 +146,7 @@ function secretsNamed(sessionUuid: string, secrets: readonly string[]): readonly
 }
 
 /** Pairs that were replaced after this are in grace. */
-export const graceStartMsOf = (view: View & { readonly nowMs: number }): number =>
+export const graceStartMsOf = (view: ClockedView): number =>
   view.nowMs - view.use(AccountSettings).replacedPairGraceMs;
 
 export const inGrace = (replaced: readonly ReplacedPair[], graceStartMs: number): readonly ReplacedPair[] =>
@@ -253,12 +253,12 @@ export function checkSession(
 }
 
 /** The session that the credentials name, ended or not. Its secrets are not checked. */
-export function findSession(state: ActorState, { style, identifier }: Credentials): Session | undefined {
+export function findSession(state: SliceSource, { style, identifier }: Credentials): Session | undefined {
   return style === 2 ? findByPrivateIdentifier(state, identifier) : state.entry(sessionMap, identifier);
 }
 
 /** A user has few sessions. To walk them costs less than to maintain an index. */
-function findByPrivateIdentifier(state: ActorState, privateIdentifier: string): Session | undefined {
+function findByPrivateIdentifier(state: SliceSource, privateIdentifier: string): Session | undefined {
   for (const session of state.entries(sessionMap).values()) {
     if (session.privateIdentifier === privateIdentifier) return session;
   }
@@ -271,7 +271,7 @@ function accessIsFresh(session: Session, nowMs: number, settings: AccountSetting
   return nowMs < session.accessExpiresAtMs && session.accessExpiresAtMs <= latestMs;
 }
 
-function isRevoked(state: ActorState, { style, identifier }: Credentials, nowMs: number): boolean {
+function isRevoked(state: SliceSource, { style, identifier }: Credentials, nowMs: number): boolean {
   if (style !== 2) return isRemembered(state.entry(revokedSessionMap, identifier), nowMs);
   for (const revoked of state.entries(revokedSessionMap).values()) {
     if (revoked.privateIdentifier === identifier) return isRemembered(revoked, nowMs);

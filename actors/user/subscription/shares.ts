@@ -28,10 +28,10 @@ const shareSchema = z.object({
   subscriptionId: z.number().nullable(),
   sinceMicros: z.number(),
 });
-type Share = Readonly<z.infer<typeof shareSchema>>;
+type SharedSubscription = Readonly<z.infer<typeof shareSchema>>;
 
-/** By the uuid of the invite. */
-export const shareMap = sliceMap<Share>({
+/** Keyed by the uuid of the invite. */
+export const shareMap = sliceMap<SharedSubscription>({
   family: 'subscription-share',
   format: 1,
   entriesMax: sharesMax,

@@ -69,7 +69,7 @@ type Steps = SignedInWorkflow<SyncReply>;
 type NamedSync = SignedInRequest<SyncRequest>;
 type KnownCommand = { readonly entry: JournalEntry };
 
-interface Attempt {
+interface CommandAttempt {
   readonly request: NamedSync;
   readonly identity: CommandIdentity;
   readonly callId: string;
@@ -103,7 +103,7 @@ export async function carryOut<P extends Plans>(
 /** An idle result is remembered after the turn. A turn that runs again may have seen what never became durable. */
 async function inOneTurn<P extends Plans>(
   workflow: Steps,
-  attempt: Attempt,
+  attempt: CommandAttempt,
   { plans, turn: run }: OneTurn<P>,
 ): Promise<Begun> {
   const { request, identity } = attempt;
@@ -146,7 +146,7 @@ const begunOf = (turn: Turn, { session }: SignedIn, { id }: CommandIdentity): Be
   key: commandKey(session.uuid, id),
 });
 
-function begin(workflow: Steps, attempt: Attempt): Promise<Begun> {
+function begin(workflow: Steps, attempt: CommandAttempt): Promise<Begun> {
   const { request, identity, callId } = attempt;
   return workflow.turn<Begun, CommandPlan>({
     reads: (view) => commandPlan(view, request, identity.id),
@@ -163,7 +163,7 @@ function begin(workflow: Steps, attempt: Attempt): Promise<Begun> {
 
 async function inSteps<P extends Plans>(
   workflow: Steps,
-  { request, identity, callId }: Attempt,
+  { request, identity, callId }: CommandAttempt,
   { steps }: SyncExecution<P>,
   { memory, key }: Begun,
 ): Promise<SyncReply | Refused> {
@@ -194,7 +194,7 @@ function lookUp(
   turn: Turn,
   reads: PlanResults<CommandPlan>,
   { session }: SignedIn,
-  { identity: { id, digest, hold }, callId }: Attempt,
+  { identity: { id, digest, hold }, callId }: CommandAttempt,
 ): KnownCommand | Refused | undefined {
   const entry = findEntry(turn, reads, session.uuid, id);
   if (entry !== undefined) return equalInConstantTime(digest, entry.digest) ? { entry } : otherDigest;

@@ -36,7 +36,7 @@ const membershipSchema = z.object({
 });
 export type Membership = Readonly<z.infer<typeof membershipSchema>>;
 
-/** By the vault's uuid. */
+/** Keyed by the vault's uuid. */
 export const membershipMap = sliceMap<Membership>({
   family: 'membership',
   format: 1,

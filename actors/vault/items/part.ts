@@ -6,6 +6,7 @@ import { fullItem } from '../../collection/item-fields.ts';
 import { itemHere, oneItemPlan } from '../../collection/one-item.ts';
 import { leftPlan, removeLeft } from '../../collection/revisions/deleted-elsewhere.ts';
 import { revision } from '../../collection/revisions/table.ts';
+import { elsewherePlan, tellElsewhere } from '../../collection/revisions/tell-elsewhere.ts';
 import { revisionTimers } from '../../collection/revisions/timers.ts';
 import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
 import { ItemSettings } from '../../collection/settings.ts';
@@ -52,6 +53,11 @@ export const vaultItems = vaultPart(VaultItems, {
     deleteRevision,
   },
   tells: {
+    deletedHere: tell({
+      ...VaultItems.tells.deletedHere,
+      reads: (_view, payload) => elsewherePlan(payload),
+      turn: (turn, payload, _sender, reads) => tellElsewhere(turn, payload, reads),
+    }),
     deletedElsewhere: tell({
       ...VaultItems.tells.deletedElsewhere,
       reads: leftPlan,

@@ -14,21 +14,21 @@ import {
   refusalOf,
   versionOf,
 } from '../accounts.ts';
-import type { Context } from '../context.ts';
-import { Report } from '../report.ts';
+import type { ImportContext } from '../context.ts';
+import { ImportReport } from '../report.ts';
 import type { SourceNotification, SourceUser } from '../source/tables.ts';
 import { type Compared, compareEntries, differ } from './compared.ts';
 
 /** Whether an import would write an account that is not here. */
-export async function isImportable(context: Context, user: SourceUser): Promise<boolean> {
-  const report = new Report();
+export async function isImportable(context: ImportContext, user: SourceUser): Promise<boolean> {
+  const report = new ImportReport();
   if (refusalOf({ report }, user) !== undefined) return false;
   const account = await accountOf(context, user, { settings: [], locked: false });
   return (await context.target.check(account)).refused === '';
 }
 
 export async function compareAccount(
-  context: Context,
+  context: ImportContext,
   compared: Compared,
   user: SourceUser,
   imported: ImportShowAccountResponse,
@@ -39,7 +39,7 @@ export async function compareAccount(
     differ(compared, { what: 'key params', uuid, why: 'differs' });
   }
   // The import has reported the findings of this reading already.
-  const read = await readSettings({ ...context, report: new Report() }, user);
+  const read = await readSettings({ ...context, report: new ImportReport() }, user);
   const account = await accountOf(context, user, read);
   const refused = new Set((await context.target.check(account)).refusedSettings);
   compareSettings(compared, user, read, { imported, refused });

@@ -1,7 +1,7 @@
 /** Compares the items of one user or one vault, with their history. */
 import { type ImportCollection, ImportService } from '../../../proto/generated/scriptorium/v1/import.ts';
 import { itemDigest, revisionDigest } from '../../../proto/import-digests.ts';
-import { type Context, forEachConcurrently, groups } from '../context.ts';
+import { forEachConcurrently, groups, type ImportContext } from '../context.ts';
 import {
   itemOf,
   numbered,
@@ -17,7 +17,7 @@ import { type Compared, differ } from './compared.ts';
 const historiesConcurrencyMax = 8;
 
 export async function compareCollection(
-  context: Context,
+  context: ImportContext,
   compared: Compared,
   collection: ImportCollection,
   vaults: Vaults,
@@ -40,7 +40,7 @@ export async function compareCollection(
 
 /** Compares every item that is here with the other server. */
 async function compareListed(
-  context: Context,
+  context: ImportContext,
   compared: Compared,
   collection: ImportCollection,
   vaults: Vaults,
@@ -109,7 +109,7 @@ function add(sum: Buffer, sha256: string): void {
 }
 
 async function compareHistory(
-  { tables, target, limits }: Context,
+  { tables, target, limits }: ImportContext,
   compared: Compared,
   collection: ImportCollection,
   item: Pick<ItemKey, 'uuid' | 'createdAt' | 'ownerUuid'>,
@@ -142,7 +142,7 @@ const keysOf = (tables: Tables, { isVault, uuid }: ImportCollection): AsyncItera
 
 /** Items of the other server that this one accepts. */
 async function countExpected(
-  context: Context,
+  context: ImportContext,
   collection: ImportCollection,
   vaults: Vaults,
 ): Promise<number> {
@@ -154,7 +154,7 @@ async function countExpected(
 }
 
 async function nameMissing(
-  context: Context,
+  context: ImportContext,
   compared: Compared,
   collection: ImportCollection,
   vaults: Vaults,

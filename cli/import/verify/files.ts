@@ -1,6 +1,6 @@
 /** Compares files by their hashes. */
 import { createHash } from 'node:crypto';
-import { type Context, forEachConcurrently } from '../context.ts';
+import { forEachConcurrently, type ImportContext } from '../context.ts';
 import { ownerOf } from '../files/import.ts';
 import type { SourceFiles } from '../files/source.ts';
 import type { Vaults } from '../items.ts';
@@ -10,7 +10,7 @@ import { type Compared, differ } from './compared.ts';
 const filesConcurrencyMax = 2;
 
 export async function compareFiles(
-  { target }: Context,
+  { target }: ImportContext,
   compared: Compared,
   files: SourceFiles,
   owners: Pick<Population, 'accepted'> & { readonly vaults: Vaults },

@@ -1,14 +1,14 @@
 /** Compares shared vaults with their members and open invites. */
 import { inviteDigest, memberDigest, vaultDigest } from '../../../proto/import-digests.ts';
-import type { Context } from '../context.ts';
+import type { ImportContext } from '../context.ts';
 import type { Vaults } from '../items.ts';
-import { Report } from '../report.ts';
+import { ImportReport } from '../report.ts';
 import { type Population, planOf } from '../vaults.ts';
 import { type Compared, compareEntries, differ } from './compared.ts';
 
 /** Resolves to the vaults whose items can be compared, and those that are in use. */
 export async function compareVaults(
-  context: Context,
+  context: ImportContext,
   compared: Compared,
   population: Population,
 ): Promise<Vaults> {
@@ -16,7 +16,7 @@ export async function compareVaults(
   const vaults = new Map<string, 'here' | 'not-now'>();
   for (const vault of await tables.vaults()) {
     const { uuid } = vault;
-    const plan = await planOf({ tables, report: new Report() }, vault, population);
+    const plan = await planOf({ tables, report: new ImportReport() }, vault, population);
     if (plan === 'gone') continue;
     if (plan === 'in-use') {
       vaults.set(uuid, 'not-now');

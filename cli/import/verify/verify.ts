@@ -2,7 +2,7 @@
  * Compares both servers, account by account, by the digest of everything that a client gets. What an import refuses is not
  * missing. An account that has been signed in to since is counted and left out, because it has changed on its own since then.
  */
-import { type Context, forEachConcurrently } from '../context.ts';
+import { forEachConcurrently, type ImportContext } from '../context.ts';
 import type { SourceFiles } from '../files/source.ts';
 import type { Population } from '../vaults.ts';
 import { compareAccount, isImportable } from './accounts.ts';
@@ -13,7 +13,10 @@ import { compareVaults } from './vaults.ts';
 
 const usersConcurrencyMax = 4;
 
-export async function verifyImport(context: Context, files: SourceFiles | undefined): Promise<Compared> {
+export async function verifyImport(
+  context: ImportContext,
+  files: SourceFiles | undefined,
+): Promise<Compared> {
   const compared = nothingCompared();
   const { here, missing, inUse } = await compareAccounts(context, compared);
   // Vaults and memberships of missing accounts are missing, too.
@@ -38,7 +41,7 @@ interface Accounts {
   readonly inUse: ReadonlySet<string>;
 }
 
-async function compareAccounts(context: Context, compared: Compared): Promise<Accounts> {
+async function compareAccounts(context: ImportContext, compared: Compared): Promise<Accounts> {
   const here = new Map<string, { fresh: boolean }>();
   const missing = new Map<string, { fresh: boolean }>();
   const inUse = new Set<string>();

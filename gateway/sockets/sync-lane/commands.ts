@@ -81,13 +81,13 @@ const codeOfVerdict = {
   busy: 'BUSY',
 } as const satisfies Record<string, ErrorCode>;
 
-interface Command {
+interface LaneCommand {
   readonly frame: ClientFrame;
   readonly credentials: Credentials;
   readonly step: AskOptions;
 }
 
-export class Commands {
+export class LaneCommands {
   readonly #options: CommandsOptions;
 
   constructor(options: CommandsOptions) {
@@ -102,7 +102,7 @@ export class Commands {
     );
   }
 
-  async #execute(command: Command, accepted: () => void): Promise<CommandAnswer> {
+  async #execute(command: LaneCommand, accepted: () => void): Promise<CommandAnswer> {
     const { frame } = command;
     const requestBody = frame.payload['body'] as Record<string, unknown>;
     const checked = validateRequest(body, requestBody);
@@ -116,7 +116,7 @@ export class Commands {
 
   /** The name of the hold, or why there is none. */
   async #hold(
-    { frame: { commandId }, credentials, step }: Command,
+    { frame: { commandId }, credentials, step }: LaneCommand,
     { items, shared_vault_uuids: vaults }: typeof sync.fields._output,
   ): Promise<string | CommandAnswer> {
     const hold = this.#options.random.uuid();
@@ -132,7 +132,7 @@ export class Commands {
   }
 
   async #run(
-    { frame, credentials, step }: Command,
+    { frame, credentials, step }: LaneCommand,
     request: typeof sync.fields._output,
     hold: string,
   ): Promise<CommandAnswer> {

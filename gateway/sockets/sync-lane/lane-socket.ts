@@ -13,7 +13,7 @@
  */
 import type { Credentials } from '../../../actors/identity/session-tokens.ts';
 import { bytesMax, InboundBudget, type LaneMemory } from './budget.ts';
-import { type CommandAnswer, type Commands, errorAnswer, tooLarge } from './commands.ts';
+import { type CommandAnswer, errorAnswer, type LaneCommands, tooLarge } from './commands.ts';
 import {
   type ClientFrame,
   frameBytesMax,
@@ -52,7 +52,7 @@ export type AuthVerdict = 'good' | 'spent' | 'gone' | 'stale';
 
 /** What a socket needs from its lane. */
 export interface LaneServices {
-  readonly commands: Commands;
+  readonly commands: LaneCommands;
   readonly metrics: LaneMetrics;
   readonly memory: LaneMemory;
   nowMs(): number;

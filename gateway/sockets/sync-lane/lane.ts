@@ -27,7 +27,7 @@ import type { GatewaySettings } from '../../settings.ts';
 import { socketPath } from '../admission.ts';
 import type { HandshakeLimiter } from '../handshake-limiter.ts';
 import { LaneMemory } from './budget.ts';
-import { Commands } from './commands.ts';
+import { LaneCommands } from './commands.ts';
 import { frameBytesMax } from './envelope.ts';
 import { type AuthVerdict, type LaneServices, LaneSocket } from './lane-socket.ts';
 import { prometheusLaneMetrics, type RefusalReason } from './metrics.ts';
@@ -127,7 +127,7 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
   }
 
   const services: LaneServices = {
-    commands: new Commands({ actors, clock, random, failed, tracer: options.tracer }),
+    commands: new LaneCommands({ actors, clock, random, failed, tracer: options.tracer }),
     metrics,
     memory,
     nowMs: () => clock.monotonicMs(),

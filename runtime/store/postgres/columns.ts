@@ -51,16 +51,16 @@ export function assertPage({ limit, budgetBytes = 1 }: { limit: number; budgetBy
 }
 
 /** The SQL tables of a declared table. */
-interface Layout {
+interface ColumnLayout {
   /** With `generation` in the primary key, and a count of parts for a large column. */
   readonly main: SqlTable;
   readonly large: LargeColumn | undefined;
 }
 
-const layouts = new WeakMap<AnyTable, Layout>();
+const layouts = new WeakMap<AnyTable, ColumnLayout>();
 
 /** Cached per table, because every row of every commit asks for it. */
-export function layoutOf(table: AnyTable): Layout {
+export function layoutOf(table: AnyTable): ColumnLayout {
   const known = layouts.get(table);
   if (known !== undefined) return known;
   const made = computeLayout(table);
@@ -68,7 +68,7 @@ export function layoutOf(table: AnyTable): Layout {
   return made;
 }
 
-function computeLayout(table: AnyTable): Layout {
+function computeLayout(table: AnyTable): ColumnLayout {
   const key: readonly string[] = table.key;
   const large = table.large === undefined ? undefined : largeColumn(table, table.large);
   const generation: readonly string[] = table.generation === undefined ? [] : [table.generation];

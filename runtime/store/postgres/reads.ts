@@ -40,7 +40,7 @@ function lookupRead(read: LookupRead, dialect: Dialect): PlannedRead {
   return matchRead(table, unique, values, budgetBytes);
 }
 
-/** By the first columns of a key. The key's index finds the rows and has them in order. */
+/** A look-up by the first columns of a key. The key's index finds the rows and has them in order. */
 function limitedLookup(read: LookupRead, limit: number, dialect: Dialect): PlannedRead {
   assertPage({ limit });
   const { table, unique, values } = read;

@@ -6,7 +6,7 @@ import type pg from 'pg';
 import type { Address } from '../../address.ts';
 import { type Clock, systemClock } from '../../clock.ts';
 import type {
-  Activation,
+  ActivationResult,
   ActorRow,
   Backlog,
   Commit,
@@ -128,7 +128,7 @@ export class PostgresStore implements Store {
   readonly #leases: ConnectionPool;
   #sql: StoreSql;
   readonly #clock: Clock;
-  readonly #activations: GatheredStatements<Activating, Activation>;
+  readonly #activations: GatheredStatements<Activating, ActivationResult>;
   readonly #slices: GatheredStatements<Address, readonly SliceRow[]>;
   readonly #timers: GatheredStatements<Address, readonly TimerRow[]>;
 
@@ -278,20 +278,20 @@ export class PostgresStore implements Store {
     return (await this.#ownership.query(this.#sql.shards())) as unknown as readonly ShardRow[];
   }
 
-  async activate(address: Address, shard: number, epoch: number, create: boolean): Promise<Activation> {
+  async activate(address: Address, shard: number, epoch: number, create: boolean): Promise<ActivationResult> {
     if (!create) return this.#activations.ask({ address, epoch });
     const row = actorRow(await this.#barriers.query(this.#sql.activateOrCreate(address, shard, epoch)));
     return row === undefined ? { outcome: 'fenced' } : { outcome: 'active', row };
   }
 
-  async #activateOne({ address, epoch }: Activating): Promise<Activation> {
+  async #activateOne({ address, epoch }: Activating): Promise<ActivationResult> {
     const row = actorRow(await this.#barriers.query(this.#sql.activate(address, epoch)));
     if (row !== undefined) return { outcome: 'active', row };
     const isAbsent = (await this.head(address)) === undefined;
     return { outcome: isAbsent ? 'absent' : 'fenced' };
   }
 
-  async #activateMany(requests: readonly Activating[]): Promise<ReadonlyMap<number, Activation>> {
+  async #activateMany(requests: readonly Activating[]): Promise<ReadonlyMap<number, ActivationResult>> {
     const rows = await this.#barriers.query(this.#sql.activateMany(requests));
     return new Map(
       rows.flatMap((each) => {

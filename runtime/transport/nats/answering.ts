@@ -20,7 +20,7 @@ import type { Logger } from '../../ports.ts';
 import { inSpan, type Tracer } from '../../tracing.ts';
 import { assertSameClaim } from '../owner-epochs.ts';
 import type { TransportHandler } from '../transport.ts';
-import type { Connection, ReceivedMessage } from './connection.ts';
+import type { ClusterConnection, ReceivedMessage } from './connection.ts';
 import { asActorError, errorReplyOf } from './error-reply.ts';
 import { decodeFrame, encodeFrame, type Frame, FrameError, type FrameOf } from './frame.ts';
 import type { HeldMessages, PackedFrame } from './held-messages.ts';
@@ -31,7 +31,7 @@ const inFlightMax = 20_000;
 const fetchRetryMs = 100;
 
 export interface AnsweringOptions {
-  readonly connection: Connection;
+  readonly connection: ClusterConnection;
   readonly held: HeldMessages;
   readonly pulls: Pulls;
   readonly shardCount: number;
@@ -142,7 +142,7 @@ export class CallReceiver {
       throw new TerminalError(`the caller counts ${call.shards} shards where its cluster has ${shardCount}`);
     }
     const { address, command, request, callId, epoch, trace } = call;
-    // It may have moved while the call was fetched.
+    // The shard may have moved while the call was fetched.
     const owner = this.#ownerOf(shard, epoch);
     const received = { address, command, request, callId, deadlineMs, epoch };
     const span =

@@ -23,7 +23,7 @@ import { FrameError } from './frame.ts';
 import type { MessageSigner, SignedMessage } from './message-signature.ts';
 import type { RejectedFrames } from './metrics.ts';
 
-export interface ConnectionOptions {
+export interface NatsConnectionOptions {
   readonly access: NatsAccess;
   /** The name that the server shows to operators. */
   readonly name: string;
@@ -53,7 +53,7 @@ const redialGraceMs = 1_000;
 /** A frame that a process of this cluster has sent. */
 export type ReceivedMessage = SignedMessage;
 
-export interface Listener {
+export interface MessageListener {
   readonly take: (message: ReceivedMessage) => void;
   /** The server's notice that a request with an answer to `subject` has no listener. */
   readonly nobody?: (subject: string) => void;
@@ -61,14 +61,14 @@ export interface Listener {
 
 interface ActiveSubscription {
   readonly subject: string;
-  readonly listener: Listener;
+  readonly listener: MessageListener;
   /** The subscription of the last connection, with its number. */
   subscription?: Subscription;
   client?: NatsConnection;
 }
 
-export class Connection {
-  readonly #options: ConnectionOptions;
+export class ClusterConnection {
+  readonly #options: NatsConnectionOptions;
   readonly #servers: readonly ServerAddress[];
   #client: NatsConnection | undefined;
   #isClosed = false;
@@ -79,15 +79,15 @@ export class Connection {
   #unconfirmedBytes = 0;
   #isConfirming = false;
 
-  private constructor(options: ConnectionOptions) {
+  private constructor(options: NatsConnectionOptions) {
     this.#options = options;
     this.#servers = options.access.servers.map(serverOf);
   }
 
   /** Tries for a bounded time. @throws DialError */
-  static async open(options: ConnectionOptions): Promise<Connection> {
+  static async open(options: NatsConnectionOptions): Promise<ClusterConnection> {
     const { clock } = options;
-    const connection = new Connection(options);
+    const connection = new ClusterConnection(options);
     const untilMs = clock.monotonicMs() + options.startMs;
     for (let failures = 0; ; failures += 1) {
       try {
@@ -131,7 +131,7 @@ export class Connection {
    * Listens to `subject`, over this and every later connection, until the returned function is called. It still hears messages
    * that the server had sent by then, which would otherwise vanish without an answer.
    */
-  subscribe(subject: string, listener: Listener): () => void {
+  subscribe(subject: string, listener: MessageListener): () => void {
     const subscribed: ActiveSubscription = { subject, listener };
     this.#subscribed.add(subscribed);
     if (this.#client !== undefined) this.#subscribe(this.#client, subscribed);
@@ -278,7 +278,7 @@ export class Connection {
     });
   }
 
-  #received(message: Msg, { take, nobody }: Listener): void {
+  #received(message: Msg, { take, nobody }: MessageListener): void {
     const { subject, reply, data } = message;
     if (nobody !== undefined && data.length === 0 && message.headers?.code === noListenerCode) {
       nobody(subject);

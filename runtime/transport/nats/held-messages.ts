@@ -11,7 +11,7 @@
  */
 import type { Clock } from '../../clock.ts';
 import { ActorError, NotFoundError, OverloadedError, TerminalError } from '../../errors.ts';
-import type { Connection, ReceivedMessage } from './connection.ts';
+import type { ClusterConnection, ReceivedMessage } from './connection.ts';
 import { errorReplyOf } from './error-reply.ts';
 import {
   decodeFrameOf,
@@ -35,7 +35,7 @@ interface HeldMessage {
 }
 
 export interface HeldMessagesOptions {
-  readonly connection: Pick<Connection, 'subscribe' | 'publish'>;
+  readonly connection: Pick<ClusterConnection, 'subscribe' | 'publish'>;
   /** The subject for requests of parts. */
   readonly subject: string;
   readonly incarnation: string;

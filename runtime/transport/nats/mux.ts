@@ -7,7 +7,7 @@
  */
 import type { Clock } from '../../clock.ts';
 import { MovedError, RetryableError } from '../../errors.ts';
-import type { Connection } from './connection.ts';
+import type { ClusterConnection } from './connection.ts';
 
 const sweepMs = 100;
 const lostRetryMs = 100;
@@ -20,7 +20,7 @@ interface PendingRequest {
 }
 
 export class Mux {
-  readonly #connection: Connection;
+  readonly #connection: ClusterConnection;
   readonly #subject: string;
   readonly #clock: Clock;
   readonly #pending = new Map<string, PendingRequest>();
@@ -28,7 +28,7 @@ export class Mux {
   #isSweeping = false;
 
   /** Answers come to `subject`, which no other process hears. */
-  constructor(connection: Connection, subject: string, clock: Clock) {
+  constructor(connection: ClusterConnection, subject: string, clock: Clock) {
     this.#connection = connection;
     this.#subject = `${subject}.`;
     this.#clock = clock;

@@ -24,7 +24,7 @@ import type { AskCall, GatewayListener, Hint, HostEvent, Transport, TransportHan
 import { Announcements } from './announcements.ts';
 import { CallReceiver } from './answering.ts';
 import { CallSender } from './calls.ts';
-import { Connection } from './connection.ts';
+import { ClusterConnection } from './connection.ts';
 import type { NatsAccess } from './dial.ts';
 import { HeldMessages } from './held-messages.ts';
 import { createMessageSigner, type MessageSigner } from './message-signature.ts';
@@ -67,7 +67,7 @@ export async function openNatsTransport(options: NatsTransportOptions): Promise<
   const signer = createMessageSigner(options.signingKey, options.clock);
   const rejected = new RejectedFrames(options.metrics, options.logger);
   const connect = (name: ConnectionName) =>
-    Connection.open({
+    ClusterConnection.open({
       ...options,
       signer,
       rejected,
@@ -87,17 +87,17 @@ export async function openNatsTransport(options: NatsTransportOptions): Promise<
   }
 }
 
-type Connections = Readonly<Record<ConnectionName, Connection>>;
+type NatsConnections = Readonly<Record<ConnectionName, ClusterConnection>>;
 
-interface Options extends NatsTransportOptions {
+interface ConnectedOptions extends NatsTransportOptions {
   readonly signer: MessageSigner;
   readonly rejected: RejectedFrames;
 }
 
 export class NatsTransport implements Transport, TransportGauges {
-  readonly #options: Options;
+  readonly #options: ConnectedOptions;
   readonly #prefix: string;
-  readonly #connections: Connections;
+  readonly #connections: NatsConnections;
   readonly #muxes: Readonly<Record<ConnectionName, Mux>>;
   readonly #held: HeldMessages;
   readonly #epochs = new OwnerEpochs();
@@ -110,7 +110,7 @@ export class NatsTransport implements Transport, TransportGauges {
   readonly reachesOthers = true;
 
   /** Use `openNatsTransport`. */
-  constructor(options: Options, connections: Connections) {
+  constructor(options: ConnectedOptions, connections: NatsConnections) {
     const { clusterName, databaseId, incarnation, clock } = options;
     const { control, bulk } = connections;
     const prefix = `scriptorium.${clusterName}.${databaseId}`;

@@ -30,7 +30,7 @@ import type { Logger } from '../../ports.ts';
 import type { Random } from '../../random.ts';
 import type { TellRow } from '../../store/store.ts';
 import type { AskCall } from '../transport.ts';
-import type { Connection } from './connection.ts';
+import type { ClusterConnection } from './connection.ts';
 import { decodeFrameOf, encodeFrame, FrameError } from './frame.ts';
 import type { MessageSigner } from './message-signature.ts';
 import type { RejectedFrames, TransportMetrics } from './metrics.ts';
@@ -52,7 +52,7 @@ export const defaultWakeStreamSettings: WakeStreamSettings = {
 };
 
 export interface WakeStreamOptions extends WakeStreamSettings {
-  readonly connection: Connection;
+  readonly connection: ClusterConnection;
   readonly name: string;
   readonly subject: string;
   readonly clock: Clock;

@@ -1,5 +1,6 @@
 /** Tells come in any order, and also to users who are gone. */
 import test from 'ava';
+import { defaultItemSettings } from '../../../actors/collection/settings.ts';
 import { bob } from '../../kit/account.ts';
 import { fakeVault, tellUser } from '../../kit/fake-vault.ts';
 import { note, uuidNumber } from '../../kit/items.ts';
@@ -125,29 +126,35 @@ test('a user who hears late of being let in is given the vault, even with all of
   t.is(ownMarkOf(bobs.syncToken), ownMarkOf(token));
 });
 
-test('a deletion in a vault that the owner hears of late takes no revision of a later save', async (t) => {
-  const server = await startServer(t, { moreKinds: [fakeVault] });
-  const alice = await server.device();
-  const vault = await makeVault(alice);
-  const inVault = { shared_vault_uuid: vault, key_system_identifier: 'system' };
-  let version = 0;
-  const save = async (fields: object) => {
-    const { saved_items: saved } = await alice.save(note({ ...fields, updated_at_timestamp: version }));
-    version = saved[0]?.updated_at_timestamp ?? t.fail();
-    await server.advance(600_000);
-  };
-  await save({ content: 'before' });
-  await save({ ...inVault, content: 'there' });
-  await save({ ...inVault, deleted: true });
-  const deletedMicros = version;
-  await save({ ...inVault, content: 'again' });
-  await save({ content: 'home' });
-  await save({ content: 'home, and edited' });
-  const history = async () =>
-    (await alice.call('GET', `/v2/items/${uuidNumber(1)}/revisions`)).body.revisions.length;
-  t.is(await history(), 3);
-  const item = { itemUuid: uuidNumber(1), revisions: 5, isDuplicate: false };
-  const { userUuid } = alice.account;
-  await tellUser(server, userUuid, 'deletedElsewhere', { items: [{ ...item, deletedMicros }] });
-  t.is(await history(), 3);
-});
+for (const { later, pauseMs } of [
+  { later: 'a later save', pauseMs: 600_000 },
+  { later: 'a save in the same millisecond', pauseMs: 0 },
+]) {
+  test(`a deletion in a vault that the owner hears of late takes no revision of ${later}`, async (t) => {
+    const items = { revisions: { ...defaultItemSettings.revisions, pauseMs: 0 } };
+    const server = await startServer(t, { moreKinds: [fakeVault], items });
+    const alice = await server.device();
+    const vault = await makeVault(alice);
+    const inVault = { shared_vault_uuid: vault, key_system_identifier: 'system' };
+    let version = 0;
+    const save = async (fields: object, thenMs = 600_000) => {
+      const { saved_items: saved } = await alice.save(note({ ...fields, updated_at_timestamp: version }));
+      version = saved[0]?.updated_at_timestamp ?? t.fail();
+      await server.advance(thenMs);
+    };
+    await save({ content: 'before' });
+    await save({ ...inVault, content: 'there' });
+    await save({ ...inVault, deleted: true }, pauseMs);
+    const deletedMicros = version;
+    await save({ ...inVault, content: 'again' }, pauseMs);
+    await save({ content: 'home' });
+    await save({ content: 'home, and edited' });
+    const history = async () =>
+      (await alice.call('GET', `/v2/items/${uuidNumber(1)}/revisions`)).body.revisions.length;
+    t.is(await history(), 3);
+    const item = { itemUuid: uuidNumber(1), revisions: 5, isDuplicate: false };
+    const { userUuid } = alice.account;
+    await tellUser(server, userUuid, 'deletedElsewhere', { items: [{ ...item, deletedMicros }] });
+    t.is(await history(), 3);
+  });
+}

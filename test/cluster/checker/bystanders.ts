@@ -23,7 +23,7 @@ export function checkBystanders(entries: readonly Timed[], report: Report): void
 
 /** The syncs that were sent when another node than the one that is cut off hosted their user. */
 export function* syncsOfOthers(entries: readonly Timed[]): Generator<Sync> {
-  /** By user, since when another node is the host, without a break. */
+  /** Keyed by user, since when another node is the host, without a break. */
   let sinceMs = new Map<string, number>();
   let healedMs = Number.NEGATIVE_INFINITY;
   for (const entry of entries) {

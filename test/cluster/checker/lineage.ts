@@ -29,7 +29,7 @@ export class Lineage {
   readonly #end: number;
   readonly #byNonce = new Map<string, Effect>();
   readonly #byVersion = new Map<string, Effect>();
-  /** By uuid, in the order of sending. */
+  /** Keyed by uuid, in the order of sending. */
   readonly #items = new Map<string, Effect[]>();
   readonly #acknowledgedMax = new Map<string, number>();
 

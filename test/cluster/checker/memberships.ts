@@ -31,7 +31,7 @@ export class Memberships {
   readonly #deletions = new Map<string, Effect>();
   readonly #creators = new Map<string, string>();
   readonly #designated = new Map<string, Map<string, Effect>>();
-  /** By invite, its possible permissions. */
+  /** Keyed by invite, its possible permissions. */
   readonly #permissions = new Map<string, Set<Permission>>();
 
   constructor(entries: readonly Timed[]) {

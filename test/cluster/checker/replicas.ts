@@ -27,7 +27,7 @@ interface Replica {
   readonly items: Map<string, HeldCopy>;
   /** The position in the history of the last sending of its sync's first page. */
   syncBegun: number;
-  /** By collection, the number of its acknowledged writes that the check has already looked for. */
+  /** Keyed by collection, the number of its acknowledged writes that the check has already looked for. */
   readonly compared: Map<string, number>;
 }
 
@@ -38,7 +38,7 @@ export class Replicas {
   readonly #lineage: Lineage;
   readonly #memberships: Memberships;
   readonly #replicas = new Map<string, Replica>();
-  /** By collection. */
+  /** Keyed by collection. */
   readonly #acknowledged = new Map<string, Acknowledged[]>();
 
   constructor(

@@ -28,6 +28,15 @@ export const mutants: readonly Mutant[] = [
     tests: ['gateway/sockets/tokens.test.ts'],
   },
   {
+    name: 'a-request-behind-a-body-in-chunks',
+    harm: 'A client hides a request in a trailer, and a proxy gives its answer to somebody else.',
+    file: 'gateway/http/exchange.ts',
+    find: 'this.responder.isLast = isChunked(headers);',
+    replace: '',
+    tests: ['test/attacks/framing.test.ts'],
+    match: 'a reply to a body in chunks*',
+  },
+  {
     name: 'origins-that-begin-alike',
     harm: 'A page of http://localhost.evil.example reads answers.',
     file: 'gateway/admission/cors.ts',

@@ -43,11 +43,11 @@ export class MessageChecker implements Checker {
   readonly name = 'messages';
   readonly #options: MessageCheckerOptions;
   readonly #attempts = new Map<string, MessageAttempt[]>();
-  /** By the reminder's id. */
+  /** Keyed by the reminder's id. */
   readonly #owners = new Map<string, Address>();
   readonly #inFlights = new Map<string, number>();
   readonly #rounds = new Map<string, number>();
-  /** By occurrence. */
+  /** Keyed by occurrence. */
   readonly #dues = new Map<string, number>();
   readonly #uncertain = new Set<string>();
   readonly #owed = new Set<string>();

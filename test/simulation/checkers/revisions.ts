@@ -19,7 +19,7 @@ export class RevisionChecker implements Checker {
   readonly #items = new Map<string, AnyRow>();
   /** What the item said, by revision. */
   readonly #contents = new Map<string, unknown>();
-  /** By collection, as of the commit before. */
+  /** Keyed by collection, as of the commit before. */
   readonly #trimmed = new Map<string, number>();
 
   constructor(report: Report, durable: Durable, bytesMax: number) {

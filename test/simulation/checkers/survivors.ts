@@ -25,7 +25,7 @@ export class SurvivorChecker implements Checker {
   /** Those that have not ended. */
   readonly #vaults = new Map<string, AnyRow>();
   #hasOneEnded = false;
-  /** By vault and by deleted owner. */
+  /** Keyed by vault and by deleted owner. */
   readonly #successors = new Map<string, Map<string, string>>();
   /** Requests that may yet take effect: one commit may hold them beside the end of an owner. */
   readonly #inFlight = new Map<string, number>();

@@ -49,7 +49,7 @@ export class Member {
   readonly #session: Session;
   readonly #owned: string[] = [];
   #copies = new Map<string, Copy>();
-  /** By vault, as the server told them. */
+  /** Keyed by vault, as the server told them. */
   readonly #owners = new Map<string, string>();
   #token: string | null = null;
   #cursor: string | null = null;
