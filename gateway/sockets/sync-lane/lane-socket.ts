@@ -13,6 +13,7 @@
  * - A command goes on although its socket has ended: the journal tells the client what became of it.
  */
 import type { Credentials } from '../../../actors/identity/session-tokens.ts';
+import type { Registration, SessionWatch } from '../hub.ts';
 import { bytesMax, InboundBudget, type LaneMemory } from './budget.ts';
 import { type Answer, type Commands, errorAnswer, tooLarge } from './commands.ts';
 import {
@@ -49,7 +50,9 @@ const closeCodes = { goingAway: 1001, policy: 1008, tooLarge: 1009, tryLater: 10
 /** The other codes are the client's fault: it should not go on as before. */
 const tryLater: ReadonlySet<EndCode> = new Set(['SYNC_DISABLED', 'SOCKET_LIMIT', 'BACKPRESSURE']);
 
-export type AuthVerdict = 'good' | 'spent' | 'gone' | 'stale';
+export interface Spent extends Registration {
+  readonly verdict: 'good' | 'spent' | 'gone' | 'stale';
+}
 
 /** What a socket needs from its lane. */
 export interface LaneServices {
@@ -62,12 +65,12 @@ export interface LaneServices {
   verify(ticket: string, deviceId: string): SyncTicket | undefined;
   /** Resolves when the pace of dials lets the next socket in. False: too many wait. */
   nextDial(): Promise<boolean>;
-  /** @throws ActorError */
-  spend(ticket: SyncTicket): Promise<AuthVerdict>;
+  /** `gateway` hears of the session from then on. @throws ActorError */
+  spend(ticket: SyncTicket, gateway?: string): Promise<Spent>;
   /** A slot among the sockets of the user. False: there is none. */
   admit(socket: LaneSocket, userUuid: string): boolean;
-  /** Calls back once the session has ended. The function it returns ends that. */
-  watch(credentials: Credentials, ended: () => void): () => void;
+  /** Calls back once the session has ended. */
+  watch(credentials: Credentials, ended: () => void): SessionWatch;
   closed(socket: LaneSocket): void;
   failed(error: unknown): void;
 }
@@ -256,7 +259,6 @@ export class LaneSocket {
       return;
     }
     this.#state = 'ready';
-    this.#unwatch = this.#lane.watch(session, () => this.#end('NOT_AUTHORIZED'));
     this.#lane.metrics.opened();
     this.#answer(frame, { type: 'AUTHENTICATED', payload: authenticated });
   }
@@ -276,15 +278,19 @@ export class LaneSocket {
     this.#deviceId = auth.deviceId;
     this.#credentials = credentials;
     if (!this.#lane.admit(this, ticket.userUuid)) return 'SOCKET_LIMIT';
-    const verdict = await this.#spend(ticket);
-    if (verdict === undefined) return 'SYNC_DISABLED';
-    return verdict === 'spent' || verdict === 'gone' ? 'AUTH_REJECTED' : credentials;
+    const watch = this.#lane.watch(credentials, () => this.#end('NOT_AUTHORIZED'));
+    this.#unwatch = watch.end;
+    const spent = await this.#spend(ticket, watch.gateway);
+    if (spent === undefined) return 'SYNC_DISABLED';
+    if (spent.verdict === 'spent' || spent.verdict === 'gone') return 'AUTH_REJECTED';
+    if (!this.#isEnded) watch.registered(spent);
+    return credentials;
   }
 
   /** Undefined if the actor could not be asked. */
-  async #spend(ticket: SyncTicket): Promise<AuthVerdict | undefined> {
+  async #spend(ticket: SyncTicket, gateway?: string): Promise<Spent | undefined> {
     try {
-      return await this.#lane.spend(ticket);
+      return await this.#lane.spend(ticket, gateway);
     } catch (error) {
       this.#lane.failed(error);
       return undefined;
@@ -318,7 +324,7 @@ export class LaneSocket {
   }
 
   async #reauthenticate(frame: ClientFrame, ticket: SyncTicket): Promise<void> {
-    const verdict = await this.#spend(ticket);
+    const verdict = (await this.#spend(ticket))?.verdict;
     if (this.#isEnded) return;
     if (verdict === 'spent') {
       this.#end('REAUTH_REJECTED');
