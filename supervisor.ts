@@ -10,8 +10,8 @@
  *   ended      it ends with the exit code of the server, for the service manager to start both again
  *
  * Invariants
- *   - Death is the only trigger. Silence is none, nor is a closed connection to NATS or to the database: a server that is stopped,
- *     frozen or swapped out has not died, and waitpid does not report it.
+ *   - Death is the only trigger. Silence is no proof, and neither is a closed connection to NATS or to the database. A server
+ *     that is stopped, frozen or swapped out has not died, and waitpid does not report it.
  *   - The lock is the proof. While any process holds the directory, nothing is given up.
  *   - One incarnation is given up, by its own name. A supervisor that is late, or acts twice, changes nothing for the next one.
  *

@@ -92,7 +92,7 @@ const signingIn = section('Signing in', {
     default: 30,
     description: 'How long a trusted device needs no second factor.',
   }),
-  strangerAttemptsMax: integer({
+  unknownOriginAttemptsMax: integer({
     name: 'MAX_STRANGER_LOGIN_ATTEMPTS',
     unit: 'attempts',
     min: 1,

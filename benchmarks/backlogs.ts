@@ -6,11 +6,10 @@
  */
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import type { Connection } from '../process/postgres/embedded.ts';
+import type { EmbeddedConnection } from '../process/postgres/embedded.ts';
 import { openPostgresStore } from '../runtime/store/postgres/store.ts';
 import { withDatabase } from './support/database.ts';
-import { printFigures } from './support/figures.ts';
-import { median } from './support/statistics.ts';
+import { median, printFigures } from './support/figures.ts';
 
 const { values } = parseArgs({
   options: { rows: { type: 'string', default: '400000' }, shards: { type: 'string', default: '1024' } },
@@ -20,7 +19,7 @@ const shardCount = Number(values.shards);
 const repeats = 21;
 const limit = 128;
 
-async function fill(connection: Connection): Promise<void> {
+async function fill(connection: EmbeddedConnection): Promise<void> {
   const client = new pg.Client(connection);
   await client.connect();
   const series = `generate_series(0, ${rows - 1}) AS n`;
@@ -48,7 +47,7 @@ async function medianMs(work: () => Promise<unknown>): Promise<number> {
   return median(took.sort((a, b) => a - b));
 }
 
-async function run(connection: Connection): Promise<Record<string, number>> {
+async function run(connection: EmbeddedConnection): Promise<Record<string, number>> {
   await fill(connection);
   const store = await openPostgresStore({ connection });
   const shards = Array.from({ length: shardCount }, (_, shard) => shard);

@@ -6,7 +6,7 @@
  */
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import type { Connection } from '../process/postgres/embedded.ts';
+import type { EmbeddedConnection } from '../process/postgres/embedded.ts';
 import {
   cockroachSql,
   openPostgresStore,
@@ -16,9 +16,8 @@ import {
 } from '../runtime/store/postgres/store.ts';
 import type { CrossOwnerRead } from '../runtime/store/store.ts';
 import { memberTable, parcelTable, uuid } from '../test/store/tables.ts';
-import { printComparison } from './support/comparison.ts';
 import { withDatabase } from './support/database.ts';
-import { median } from './support/statistics.ts';
+import { median, printComparison } from './support/figures.ts';
 
 const { values } = parseArgs({ options: { runs: { type: 'string', default: '9' } } });
 const runs = Number(values.runs);
@@ -30,7 +29,7 @@ const member = uuid(9_999);
 const repeats = 21;
 const everyTime = 1e12;
 
-async function fill(connection: Connection): Promise<void> {
+async function fill(connection: EmbeddedConnection): Promise<void> {
   const client = new pg.Client(connection);
   await client.connect();
   const owner = `lpad(to_hex(o), 32, '0')::uuid`;

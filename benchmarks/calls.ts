@@ -20,7 +20,7 @@ import { noTransportMetrics } from '../runtime/transport/nats/metrics.ts';
 import { type NatsTransport, openNatsTransport } from '../runtime/transport/nats/nats-transport.ts';
 import type { AskCall, TransportHandler } from '../runtime/transport/transport.ts';
 import { startNatsServer } from '../test/kit/nats-server.ts';
-import { median } from './support/statistics.ts';
+import { median } from './support/figures.ts';
 
 const { values } = parseArgs({
   options: {
@@ -43,7 +43,7 @@ const open = (url: string): Promise<NatsTransport> =>
     databaseId: 'bench',
     incarnation: systemRandom.uuid(),
     shardCount,
-    sealKey: Buffer.alloc(32, 1),
+    signingKey: Buffer.alloc(32, 1),
     clock: systemClock,
     random: systemRandom,
     logger: silentLogger,
@@ -52,7 +52,7 @@ const open = (url: string): Promise<NatsTransport> =>
 
 const echo: TransportHandler = {
   ask: async (call) => call.request,
-  askFromElsewhere: async (call) => call.request,
+  askFromRemote: async (call) => call.request,
   epochOf: () => 1,
   wake() {},
   hinted() {},

@@ -19,8 +19,7 @@ import { crashTakeOver, plannedHandOver } from './cluster/moves.ts';
 import { machineTakeOver, processTakeOver } from './cluster/take-over.ts';
 import { pushOver } from './scenarios/push.ts';
 import { syncsInVaults } from './scenarios/vault-syncs.ts';
-import { printFigures } from './support/figures.ts';
-import { medians } from './support/statistics.ts';
+import { medians, printFigures } from './support/figures.ts';
 
 const { values } = parseArgs({
   options: {

@@ -9,7 +9,7 @@
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { type ItemRow, item } from '../actors/collection/item.ts';
-import type { Connection } from '../process/postgres/embedded.ts';
+import type { EmbeddedConnection } from '../process/postgres/embedded.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { collection, newItem } from './support/collection.ts';
 import { withDatabase } from './support/database.ts';
@@ -26,7 +26,7 @@ const { values } = parseArgs({
 const seconds = Number(values.seconds);
 const callers = Number(values.callers);
 const users = Number(values.users);
-async function throughRuntime(connection: Connection): Promise<{ rate: number; batch: number }> {
+async function throughRuntime(connection: EmbeddedConnection): Promise<{ rate: number; batch: number }> {
   let batches = 0;
   const { actors, stop } = await startHost(connection, collection, {
     batch: () => {
@@ -43,7 +43,7 @@ async function throughRuntime(connection: Connection): Promise<{ rate: number; b
 }
 
 /** Multi-row inserts of whole item rows by one connection, `rows` in each transaction. */
-async function byHand(connection: Connection, rows: number): Promise<number> {
+async function byHand(connection: EmbeddedConnection, rows: number): Promise<number> {
   const client = new pg.Client(connection);
   client.on('error', (error) => console.error(error.message));
   await client.connect();

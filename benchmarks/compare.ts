@@ -12,8 +12,8 @@ import { parseArgs } from 'node:util';
 import { runLoad } from './http-load.ts';
 import { type LoadName, loads } from './scenarios/steady.ts';
 import { type Build, buildOf } from './support/build.ts';
-import { printComparison } from './support/comparison.ts';
 import { counters, perRequest } from './support/counters.ts';
+import { printComparison } from './support/figures.ts';
 import { modulesOf, printModules, profiled } from './support/profile.ts';
 import { type LoadServer, startBuiltServer } from './support/server.ts';
 

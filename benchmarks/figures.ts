@@ -23,9 +23,8 @@ import { signIns } from './scenarios/sign-ins.ts';
 import { sockets } from './scenarios/sockets.ts';
 import { vaultSaves } from './scenarios/vault-saves.ts';
 import { vaultSyncs } from './scenarios/vault-syncs.ts';
-import { printFigures } from './support/figures.ts';
+import { medians, printFigures } from './support/figures.ts';
 import { startBuiltServer } from './support/server.ts';
-import { medians } from './support/statistics.ts';
 
 const scenarios = {
   memory,

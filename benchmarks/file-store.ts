@@ -11,8 +11,7 @@ import { parseArgs } from 'node:util';
 import { openLocalDisk } from '../actors/files/local-disk.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { systemRandom } from '../runtime/random.ts';
-import { printFigures } from './support/figures.ts';
-import { median } from './support/statistics.ts';
+import { median, printFigures } from './support/figures.ts';
 
 const { values } = parseArgs({
   options: {

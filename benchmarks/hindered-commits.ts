@@ -14,7 +14,7 @@
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { item } from '../actors/collection/item.ts';
-import type { Connection } from '../process/postgres/embedded.ts';
+import type { EmbeddedConnection } from '../process/postgres/embedded.ts';
 import { sleep, systemClock } from '../runtime/clock.ts';
 import type { Actors } from '../runtime/handles.ts';
 import { systemRandom } from '../runtime/random.ts';
@@ -38,7 +38,7 @@ const users = Number(values.users);
 const hinderedAfterMs = 500;
 
 /** Begins to hinder; returns the function that stops it. */
-type Hindrance = (actors: Actors, connection: Connection) => Promise<() => Promise<void>>;
+type Hindrance = (actors: Actors, connection: EmbeddedConnection) => Promise<() => Promise<void>>;
 
 const save = (actors: Actors, user: string, uuid: string) => actors.get(collection, user).ask.save(uuid);
 const newUuid = () => systemRandom.uuid();

@@ -8,9 +8,9 @@
 import { z } from 'zod';
 import { Actor } from '../runtime/actor/actor.ts';
 import type { ActorEnvironment } from '../runtime/actor/environment.ts';
+import { PendingCommit } from '../runtime/actor/gate.ts';
 import { Rows } from '../runtime/actor/rows.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { PendingCommit } from '../runtime/commit/pending-commit.ts';
 import { defaultLimits } from '../runtime/host/limits.ts';
 import { noMetrics } from '../runtime/host/runtime-metrics.ts';
 import { kind } from '../runtime/kind.ts';

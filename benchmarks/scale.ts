@@ -8,7 +8,7 @@
  * minutes. `--calculated`: only the calculated figures.
  */
 import { parseArgs } from 'node:util';
-import type { Connection } from '../process/postgres/embedded.ts';
+import type { EmbeddedConnection } from '../process/postgres/embedded.ts';
 import { beats, heartbeatMs } from '../runtime/events/publisher.ts';
 import { dueMaxMs } from '../runtime/events/subscriptions.ts';
 import { defaultLimits } from '../runtime/host/limits.ts';
@@ -18,8 +18,7 @@ import { placementOf, shardCountFor } from '../runtime/ownership/placement.ts';
 import { openPostgresStore } from '../runtime/store/postgres/store.ts';
 import type { NodeRow, Store } from '../runtime/store/store.ts';
 import { withDatabase } from './support/database.ts';
-import { printFigures } from './support/figures.ts';
-import { median } from './support/statistics.ts';
+import { median, printFigures } from './support/figures.ts';
 
 const { values } = parseArgs({
   options: {
@@ -233,7 +232,7 @@ function extraSearches(loads: readonly Load[]): number {
   return (((2 * hostCount * 1_000) / leaseMs - search.perSecond) * search.ms) / 1_000;
 }
 
-async function measure(connection: Connection): Promise<void> {
+async function measure(connection: EmbeddedConnection): Promise<void> {
   const store = await openPostgresStore({
     connection,
     sizes: { ownership: connections, leases: connections },

@@ -26,11 +26,10 @@ import { Clients } from './sockets/clients.ts';
 import { droppedHandshakes, kernelBytes } from './sockets/kernel.ts';
 import { type Account, newItem, register, signIn } from './support/api-client.ts';
 import { someAtOnce } from './support/at-once.ts';
-import { printFigures } from './support/figures.ts';
+import { median, printFigures } from './support/figures.ts';
 import { RawClient } from './support/raw-client.ts';
 import { syncBytes } from './support/requests.ts';
 import { openSocket } from './support/socket.ts';
-import { median } from './support/statistics.ts';
 import { SteadyLoad, summary } from './support/steady-load.ts';
 
 const { values } = parseArgs({

@@ -6,7 +6,7 @@
  */
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import type { Connection } from '../process/postgres/embedded.ts';
+import type { EmbeddedConnection } from '../process/postgres/embedded.ts';
 import { sleep, systemClock } from '../runtime/clock.ts';
 import { command, timer } from '../runtime/command.ts';
 import { contract, keyed } from '../runtime/contract.ts';
@@ -14,9 +14,8 @@ import { kind } from '../runtime/kind.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { slice } from '../runtime/slice.ts';
 import { withDatabase } from './support/database.ts';
-import { printFigures } from './support/figures.ts';
+import { median, printFigures } from './support/figures.ts';
 import { startHost } from './support/host.ts';
-import { median } from './support/statistics.ts';
 
 const { values } = parseArgs({
   options: {
@@ -67,7 +66,7 @@ const alarm = kind({
   },
 });
 
-async function run(connection: Connection): Promise<Record<string, number>> {
+async function run(connection: EmbeddedConnection): Promise<Record<string, number>> {
   let done = 0;
   const { actors, stop } = await startHost(connection, alarm, {
     delivered: () => {

@@ -14,13 +14,13 @@ import { Agent, request } from 'node:http';
 import { parseArgs } from 'node:util';
 import { generateSync } from 'otplib';
 import { type Account, ask, headerSessions, register } from './support/api-client.ts';
+import { median } from './support/figures.ts';
 import { startBuiltServer } from './support/server.ts';
-import { median } from './support/statistics.ts';
 
 const { values } = parseArgs({ options: { samples: { type: 'string', default: '600' } } });
 const samples = Number(values.samples);
 const addressesOfEach = 40;
-/** Of another network than that in which the accounts registered, and which they know. */
+/** An address in another network than the one where the accounts registered, which they know. */
 const localAddress = '127.7.7.7';
 const agent = new Agent({ keepAlive: true });
 

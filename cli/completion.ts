@@ -7,7 +7,7 @@
  */
 import type { Command } from 'commander';
 
-interface Place {
+interface CompletionState {
   readonly name: string;
   /** The commands, choices and options that may come next. */
   readonly words: readonly string[];
@@ -35,7 +35,7 @@ function commandsBelow(command: Command, name: string): readonly { command: Comm
   return [{ command, name }, ...below];
 }
 
-function placeOf(command: Command, name: string, program: Command): Place {
+function placeOf(command: Command, name: string, program: Command): CompletionState {
   const help = command.createHelp();
   const options = new Set(
     [...help.visibleOptions(command), ...program.options].flatMap(({ long }) => long ?? []),
@@ -54,7 +54,7 @@ function placeOf(command: Command, name: string, program: Command): Place {
 const quoted = (text: string): string => `'${text}'`;
 
 /** The steps that a word takes, as pairs of quoted patterns and the place. */
-const stepsOf = (places: readonly Place[]) =>
+const stepsOf = (places: readonly CompletionState[]) =>
   places.flatMap(({ name, next }) =>
     next.map((to) => ({
       patterns: to.words.map((word) => quoted(`${name} ${word}`)),
@@ -89,7 +89,11 @@ if [ "$funcstack[1]" = _scriptorium ]; then _scriptorium; else compdef _scriptor
   },
 } as const;
 
-function posix(shell: 'bash' | 'zsh', places: readonly Place[], withValue: readonly string[]): string {
+function posix(
+  shell: 'bash' | 'zsh',
+  places: readonly CompletionState[],
+  withValue: readonly string[],
+): string {
   const { head, before, files, tail } = dialects[shell];
   const into = shell === 'bash' ? 'words' : 'words_here';
   const steps = stepsOf(places).map(
@@ -113,7 +117,7 @@ ${tail}
 `;
 }
 
-function fish(places: readonly Place[], withValue: readonly string[]): string {
+function fish(places: readonly CompletionState[], withValue: readonly string[]): string {
   const steps = stepsOf(places).map(
     ({ patterns, place }) => `            case ${patterns.join(' ')}\n                set place ${place}`,
   );

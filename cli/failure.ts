@@ -14,7 +14,7 @@ export const exitCodes = {
   unavailable: 69,
 } as const;
 
-export class Failure extends Error {
+export class CommandFailure extends Error {
   readonly exitCode: number;
   /** The node's answer, if the node refused. */
   readonly code: status | undefined;
@@ -38,8 +38,8 @@ export function isServiceError(error: unknown): error is ServiceError {
   return error instanceof Error && 'code' in error && 'details' in error;
 }
 
-export function failureOf(error: ServiceError, address: string, deadlineMs: number): Failure {
-  return new Failure(
+export function failureOf(error: ServiceError, address: string, deadlineMs: number): CommandFailure {
+  return new CommandFailure(
     codesOf[error.code] ?? exitCodes.unavailable,
     sentence(error, address, deadlineMs),
     error.code,

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { exitCodes, Failure } from './failure.ts';
+import { CommandFailure, exitCodes } from './failure.ts';
 
 /** Reads a file from the command line. Errors call it `name`. @throws Failure */
 export function readInputFile(path: string, name: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
-    throw new Failure(exitCodes.usage, `${name} cannot be read: ${(error as Error).message}.`);
+    throw new CommandFailure(exitCodes.usage, `${name} cannot be read: ${(error as Error).message}.`);
   }
 }

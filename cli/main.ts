@@ -16,7 +16,7 @@ import type { Backups } from './commands/backup.ts';
 import type { Examine } from './commands/doctor.ts';
 import type { Migrate } from './commands/migrate.ts';
 import type { Reshard } from './commands/reshard.ts';
-import { exitCodes, Failure } from './failure.ts';
+import { CommandFailure, exitCodes } from './failure.ts';
 import { type Defaults, runCommandLine } from './program.ts';
 import { readSecretLine } from './secret-line.ts';
 
@@ -91,10 +91,10 @@ async function withoutNode<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof BackupError) throw new Failure(exitCodeOf[error.failure], error.message);
+    if (error instanceof BackupError) throw new CommandFailure(exitCodeOf[error.failure], error.message);
     if (!(error instanceof StartError)) throw error;
     const isAway = error.exitCode === startExitCodes.unavailable;
-    throw new Failure(isAway ? exitCodes.unavailable : exitCodes.refused, error.message);
+    throw new CommandFailure(isAway ? exitCodes.unavailable : exitCodes.refused, error.message);
   }
 }
 

@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { Migrate } from './commands/migrate.ts';
 import type { Reshard } from './commands/reshard.ts';
-import { exitCodes, Failure } from './failure.ts';
+import { CommandFailure, exitCodes } from './failure.ts';
 import { runCommandLine } from './program.ts';
 import { columnsMax } from './table.ts';
 
@@ -9,12 +9,12 @@ const defaults = { address: '127.0.0.1:1', token: undefined, ca: undefined, cert
 
 const reshard: Reshard = async (shardCount, onProgress) => {
   if (shardCount === 16) return { outcome: 'unchanged' };
-  if (shardCount === 32) throw new Failure(exitCodes.refused, 'The node "a" has a lease.');
+  if (shardCount === 32) throw new CommandFailure(exitCodes.refused, 'The node "a" has a lease.');
   onProgress('timer', 1_000);
   return { outcome: 'done', from: 16, rows: 1_234 };
 };
 
-const noBackups = () => Promise.reject(new Failure(exitCodes.unavailable, 'no backups here'));
+const noBackups = () => Promise.reject(new CommandFailure(exitCodes.unavailable, 'no backups here'));
 const backups = { create: noBackups, list: noBackups, verify: noBackups, restore: noBackups };
 
 const pending = [
@@ -115,7 +115,7 @@ test('migrate says when there is nothing to do, and why it cannot be', async (t)
     const { code, out, err } = await runWith(migrateOf([]), 'migrate', command);
     t.deepEqual([code, out, err], [0, 'The database has the schema of this release.\n', '']);
   }
-  const failing = () => Promise.reject(new Failure(exitCodes.refused, 'DATABASE_URL is not set.'));
+  const failing = () => Promise.reject(new CommandFailure(exitCodes.refused, 'DATABASE_URL is not set.'));
   const refused = await runWith({ plan: failing, apply: failing }, 'migrate', 'plan');
   t.deepEqual([refused.code, refused.out, refused.err], [1, '', 'DATABASE_URL is not set.\n']);
 });

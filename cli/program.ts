@@ -4,7 +4,7 @@ import { addActorCommands } from './commands/actors.ts';
 import { addBacklogCommands } from './commands/backlog.ts';
 import { addBackupCommands, type Backups } from './commands/backup.ts';
 import { addCalendarCommands } from './commands/calendar.ts';
-import { milliseconds, type Run } from './commands/command.ts';
+import { milliseconds, type RunWithSession } from './commands/command.ts';
 import { addCompletionCommand } from './commands/completion.ts';
 import { addDoctorCommand, type Examine } from './commands/doctor.ts';
 import { addExportCommands } from './commands/export.ts';
@@ -18,9 +18,9 @@ import { addReshardCommand, type Reshard } from './commands/reshard.ts';
 import { addSmokeTestCommand } from './commands/smoke-test.ts';
 import { addTopCommand } from './commands/top.ts';
 import { addUserCommands } from './commands/users.ts';
-import { Connection } from './connection.ts';
-import { exitCodes, Failure } from './failure.ts';
-import { Session, type Terminal } from './session.ts';
+import { ApiConnection } from './connection.ts';
+import { CommandFailure, exitCodes } from './failure.ts';
+import { CommandSession, type Terminal } from './session.ts';
 import { columnsMax } from './table.ts';
 
 /** Values from the environment if no option is given. */
@@ -34,7 +34,7 @@ export interface Defaults {
 }
 
 /** The commands that work without a node. */
-export interface Tools {
+export interface CommandTools {
   readonly migrate: Migrate;
   readonly reshard: Reshard;
   readonly backups: Backups;
@@ -63,14 +63,14 @@ export async function runCommandLine(
   args: readonly string[],
   defaults: Defaults,
   terminal: Terminal,
-  tools: Tools,
+  tools: CommandTools,
 ): Promise<number> {
   let exitCode: number = exitCodes.ok;
   const program = createProgram(defaults, terminal, tools, async (work) => {
     const { json = false, ...options } = program.opts<GlobalOptions>();
-    const connection = new Connection({ ...options, nowMs: terminal.nowMs });
+    const connection = new ApiConnection({ ...options, nowMs: terminal.nowMs });
     try {
-      const ended = await work(new Session(connection, terminal, json, options.deadlineMs));
+      const ended = await work(new CommandSession(connection, terminal, json, options.deadlineMs));
       if (typeof ended === 'number') exitCode = ended;
     } finally {
       connection.close();
@@ -81,13 +81,18 @@ export async function runCommandLine(
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-    if (!(error instanceof Failure)) throw error;
+    if (!(error instanceof CommandFailure)) throw error;
     terminal.err(`${error.message}\n`);
     return error.exitCode;
   }
 }
 
-function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run: Run): Command {
+function createProgram(
+  defaults: Defaults,
+  terminal: Terminal,
+  tools: CommandTools,
+  run: RunWithSession,
+): Command {
   const program = new Command('scriptorium')
     .description('Operate a Scriptorium server: one process or a cluster of many nodes.')
     .option('--address <where>', 'the internal API of any node: host:port, or unix:file', defaults.address)

@@ -1,14 +1,14 @@
 /** A command's tools: a connection, and one answer for people or for scripts. */
-import type { Connection, Method } from './connection.ts';
+import type { ApiConnection, Method } from './connection.ts';
 
-export class Session {
+export class CommandSession {
   readonly terminal: Terminal;
   /** How long to wait for each answer. */
   readonly deadlineMs: number;
-  readonly #connection: Connection;
+  readonly #connection: ApiConnection;
   readonly #isJson: boolean;
 
-  constructor(connection: Connection, terminal: Terminal, isJson: boolean, deadlineMs: number) {
+  constructor(connection: ApiConnection, terminal: Terminal, isJson: boolean, deadlineMs: number) {
     this.#connection = connection;
     this.terminal = terminal;
     this.deadlineMs = deadlineMs;

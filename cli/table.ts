@@ -59,7 +59,7 @@ export const timestamp = (date: Date | undefined) =>
 /** In the form for scripts. */
 export const isoOf = (date: Date | undefined): string | null => date?.toISOString() ?? null;
 
-/** No text from elsewhere may control the terminal. */
+/** Text that others have written may not control the terminal. */
 const plain = (cell: Cell) => String(cell).replace(/\p{Cc}/gu, '·');
 
 /** Narrows the widest column by one until all fit. */

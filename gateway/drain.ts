@@ -3,7 +3,7 @@
  *
  * - While it accepts, replies leave their connections open. A client whose connection ends opens another one at once. The end of
  *   the listening socket resets every connection that the process has not accepted.
- * - From then on each reply ends its connection, so a client that goes on asking asks elsewhere.
+ * - From then on each reply ends its connection, so the next request of a client goes to another gateway.
  * - A connection on which nothing comes is closed without a reply. A request that is on its way at that moment is
  *   lost, and its client cannot know whether it took effect. HTTP/1.1 has no word for "no more requests" (RFC 9112,
  *   9.5). So the gateway waits until clients have closed their idle connections, or are unlikely to use them.

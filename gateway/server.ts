@@ -16,18 +16,17 @@ import type { Readiness } from '../runtime/readiness.ts';
 import type { Tracer } from '../runtime/tracing.ts';
 import { type AccessKeyOptions, createAccessKeyGate } from './admission/access-key.ts';
 import { createAdmission } from './admission/admission.ts';
-import type { VerifyBearer } from './admission/bearer.ts';
+import { createSessionCheck, type VerifyBearer } from './admission/bearer.ts';
 import { type ClientAddress, createClientAddress } from './admission/client-address.ts';
 import { createCors } from './admission/cors.ts';
 import { createRateLimiter, type RateBucket } from './admission/rate-limit.ts';
-import { createSessionCheck } from './admission/session-check.ts';
 import { acceptWaiting, lastPartMs, untilQuiet } from './drain.ts';
 import { AccessLog } from './http/access-log.ts';
 import { BodyMemory } from './http/body.ts';
 import type { BodyWriterOptions } from './http/body-writer.ts';
 import { Connections } from './http/connections.ts';
 import { Exchange, type ExchangeOptions } from './http/exchange.ts';
-import { Framing } from './http/framing.ts';
+import { Framing } from './http/headers.ts';
 import { createHttps } from './http/https.ts';
 import { LargeBodies } from './http/large-bodies.ts';
 import { RouteMetrics } from './http/metrics.ts';
@@ -47,7 +46,7 @@ import {
   us_socket_local_port,
 } from './http/uws.ts';
 import type { GatewaySettings } from './settings.ts';
-import { DialPace } from './sockets/dial-pace.ts';
+import { HandshakeLimiter } from './sockets/handshake-limiter.ts';
 import { openSockets } from './sockets/sockets.ts';
 import { openLane } from './sockets/sync-lane/lane.ts';
 import type { SyncTickets } from './sockets/sync-lane/tickets.ts';
@@ -200,11 +199,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     app.close();
   }
 
-  const pace = new DialPace();
+  const handshakes = new HandshakeLimiter();
   const sockets = openSockets(app, {
     ...options,
     ...heads,
-    pace,
+    handshakes,
     tokens: options.socketTokens,
     limits: config.sockets,
     log,
@@ -217,7 +216,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const lane = openLane(app, {
     ...options,
     ...heads,
-    pace,
+    handshakes,
     settings: config.syncLane,
     socketsMax: config.sockets.socketsMax,
     tickets: options.syncTickets,
@@ -316,9 +315,9 @@ export function createGateway(options: GatewayOptions): Gateway {
 }
 
 /** A user has memory for the largest body and a few others beside it, and at least a quarter of all. */
-const besideBytes = 8 * 1024 * 1024;
+const otherBodiesBytes = 8 * 1024 * 1024;
 const bodyShareBytes = ({ bodyMemoryBytes, largeBodyBytes }: GatewayConfig): number =>
-  Math.max(Math.floor(bodyMemoryBytes / 4), largeBodyBytes + besideBytes);
+  Math.max(Math.floor(bodyMemoryBytes / 4), largeBodyBytes + otherBodiesBytes);
 
 /** Streams need little, because they are held back: just enough to keep the store of files busy. */
 const uploadWatermarks = ({ bodyMemoryBytes }: GatewayConfig): UploadWatermarks => ({

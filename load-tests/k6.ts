@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { k6Program } from '../tools/k6.ts';
+import { k6Program } from '../tools/programs.ts';
 import { durationSecondsOf } from './profiles.ts';
 import { scriptOf } from './scenarios.ts';
 

@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { buildK6 } from '../tools/k6.ts';
+import { buildK6 } from '../tools/programs.ts';
 import { archiveK6, keptBaseline, type LoadTest, runK6 } from './k6.ts';
 import { durationSecondsOf, profileOf } from './profiles.ts';
 import { scenarioNames, scriptOf } from './scenarios.ts';

@@ -4,7 +4,14 @@
  */
 import { createHash } from 'node:crypto';
 import { status } from '@grpc/grpc-js';
-import { blobName, chunksMax, type Layout, noChunks, piecesOf, withChunk } from '../actors/files/layout.ts';
+import {
+  type BlobLayout,
+  blobName,
+  chunksMax,
+  noChunks,
+  piecesOf,
+  withChunk,
+} from '../actors/files/layout.ts';
 import { type FileStore, FileStoreError, isBlobName } from '../actors/files/store.ts';
 import { findUser } from '../actors/identity/account-table.ts';
 import { defaultWorkspace, normaliseUsername } from '../actors/identity/usernames.ts';
@@ -228,7 +235,7 @@ function fileHandlers(
       if (parts.length === 0 || parts.length > chunksMax) throw invalidArgument('parts are missing.');
       const blobs = parts.map((part) => ({ name: nameOf(file, part).name, bytes: part.bytes }));
       await stored(fileStore.persist(blobs));
-      const layout = parts.reduce<Layout>(withChunk, noChunks);
+      const layout = parts.reduce<BlobLayout>(withChunk, noChunks);
       const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
       const { remoteIdentifier, uploadUuid } = fileOf(file);
       const importedFile = { remoteIdentifier, uploadUuid, bytes, layout };

@@ -10,7 +10,7 @@ import type { NodeReport, ShardReport } from '../runtime/operations.ts';
 import { notFound } from './errors.ts';
 import { numberToken, pageOf } from './pages.ts';
 
-/** By name. */
+/** The nodes, ordered by name. */
 export function nodesOf(nodes: readonly NodeReport[], shards: readonly ShardReport[]): Node[] {
   const counts = countByIncarnation(shards);
   return nodes.toSorted(byId).map((node) => ({

@@ -1,8 +1,7 @@
 /** `scriptorium.v1.Registration`: whether new users may register. Administrators can set the same in a client. */
 import { Instance, instanceId, registrationOf } from '../actors/instance/contract.ts';
-import { unlessAbsent } from '../actors/unless-absent.ts';
 import type { RegistrationService } from '../proto/generated/scriptorium/v1/registration.ts';
-import type { AskOptions } from '../runtime/handles.ts';
+import { type AskOptions, unlessAbsent } from '../runtime/handles.ts';
 import type { Handlers } from './calls.ts';
 import type { InternalApiOptions } from './internal-api-options.ts';
 

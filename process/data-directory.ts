@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { writeDurably } from './durable-file.ts';
-import { LockedElsewhereError, lockDirectory } from './lock.ts';
+import { LockedByAnotherMachineError, lockDirectory } from './lock.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
 export interface DataDirectory {
@@ -33,7 +33,7 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
   const directory = resolve(path);
   const lock = await makeAndLock(directory).catch((error: Error) => {
     if (error instanceof StartError) throw error;
-    if (error instanceof LockedElsewhereError) throw lockedElsewhere(directory, error);
+    if (error instanceof LockedByAnotherMachineError) throw lockedElsewhere(directory, error);
     throw new StartError(
       `The data directory ${directory} cannot be used: ${error.message}. It must be writable and on a local file system; set DATA_DIR to use another one.`,
       exitCodes.config,
@@ -72,7 +72,7 @@ async function makeAndLock(directory: string) {
 /** All permissions except the group's to traverse it. */
 const openToOthers = 0o067;
 
-const lockedElsewhere = (directory: string, { machine, holder }: LockedElsewhereError): StartError =>
+const lockedElsewhere = (directory: string, { machine, holder }: LockedByAnotherMachineError): StartError =>
   new StartError(
     `A server on the machine "${machine}" uses the data directory ${directory}, or did not shut down cleanly. Stop it there. If there is no such server, remove the file ${holder} from the directory. Keep a data directory on a local file system, used by one machine.`,
     exitCodes.inUse,

@@ -89,8 +89,8 @@ const cacheMs = 30_000;
 const deadlineMs = 1_500;
 
 /**
- * Clients need their files as they need their notes. A full store is no reason to send them elsewhere: only uploads
- * are refused, and notes are saved. A result stays valid for a while, because S3 charges for each request.
+ * Clients need their files as they need their notes. A full store does not make this node unready: only uploads are refused, and
+ * notes are saved. A result stays valid for a while, because S3 charges for each request.
  */
 export function createFilesCheck(store: Pick<OpenFileStore, 'condition'>, clock: Clock): ReadinessCheck {
   let found: StoreCondition = 'good';

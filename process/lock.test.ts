@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { builtUrl } from '../test/kit/built.ts';
-import { LockedElsewhereError, lockDirectory } from './lock.ts';
+import { LockedByAnotherMachineError, lockDirectory } from './lock.ts';
 import type { Machine } from './machine.ts';
 
 function directoryOf(t: ExecutionContext, ...below: string[]): string {
@@ -92,9 +92,9 @@ for (const [what, machine, isTaken] of [
     const directory = directoryOf(t);
     await silentHolder(directory, machine);
     if (isTaken) {
-      await t.throwsAsync(lockDirectory(directory, here), { instanceOf: LockedElsewhereError });
+      await t.throwsAsync(lockDirectory(directory, here), { instanceOf: LockedByAnotherMachineError });
       await t.throwsAsync(lockDirectory(directory, { ...here, boot: undefined }), {
-        instanceOf: LockedElsewhereError,
+        instanceOf: LockedByAnotherMachineError,
       });
     } else {
       await (await lockDirectory(directory, here))?.release();
@@ -117,7 +117,8 @@ test('exactly one of the machines that start at once on one file system holds th
   const ends = await Promise.allSettled(machines.map((machine) => lockDirectory(directory, machine)));
   const held = ends.flatMap((end) => (end.status === 'fulfilled' && end.value ? [end.value] : []));
   t.is(held.length, 1);
-  for (const end of ends) if (end.status === 'rejected') t.true(end.reason instanceof LockedElsewhereError);
+  for (const end of ends)
+    if (end.status === 'rejected') t.true(end.reason instanceof LockedByAnotherMachineError);
   await Promise.all(held.map((lock) => lock.release()));
 });
 

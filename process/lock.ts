@@ -32,7 +32,7 @@ import { link, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { join, resolve } from 'node:path';
 import { writeDurably } from './durable-file.ts';
-import { isElsewhere, type Machine, thisMachine } from './machine.ts';
+import { isAnotherMachine, type Machine, thisMachine } from './machine.ts';
 import { withShortPath } from './short-path.ts';
 
 export interface DirectoryLock {
@@ -40,7 +40,7 @@ export interface DirectoryLock {
 }
 
 /** A server of another machine has the directory, or did not shut down cleanly. */
-export class LockedElsewhereError extends Error {
+export class LockedByAnotherMachineError extends Error {
   readonly machine: string;
   readonly holder: string;
   constructor(machine: string, holder: string) {
@@ -124,8 +124,8 @@ async function isHeld(directory: string, generation: number, here: Machine): Pro
   for (const { name, generation: of } of await named(directory, holderName)) {
     if (of !== generation) continue;
     const machine = await readHolder(join(directory, name));
-    if (machine !== undefined && isElsewhere(machine, here))
-      throw new LockedElsewhereError(machine.name, name);
+    if (machine !== undefined && isAnotherMachine(machine, here))
+      throw new LockedByAnotherMachineError(machine.name, name);
   }
   return answers(join(directory, nameOf(generation)));
 }

@@ -20,7 +20,7 @@ export async function thisMachine(): Promise<Machine> {
 }
 
 /** Whether the two share sockets: only then does a silent socket prove anything. */
-export function isElsewhere(other: Machine, here: Machine): boolean {
+export function isAnotherMachine(other: Machine, here: Machine): boolean {
   if (here.boot !== undefined && other.boot === here.boot) return false;
   return other.name !== here.name || other.id !== here.id;
 }

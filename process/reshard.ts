@@ -12,10 +12,10 @@ export interface ReshardRequest {
 }
 
 /** The outcome: it processed `rows`, or the database had that many shards already. */
-export type Resharded = Extract<Resharding, { outcome: 'done' | 'unchanged' }>;
+export type ReshardResult = Extract<Resharding, { outcome: 'done' | 'unchanged' }>;
 
 /** @throws StartError */
-export async function reshardDatabase(request: ReshardRequest): Promise<Resharded> {
+export async function reshardDatabase(request: ReshardRequest): Promise<ReshardResult> {
   const { databaseUrl, shardCount, onProgress } = request;
   if (databaseUrl === undefined) {
     throw new StartError(

@@ -5,11 +5,10 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { createKeyedTools } from '../actors/identity/keyed-tools.ts';
 import { Instance, instanceId } from '../actors/instance/contract.ts';
-import { unlessAbsent } from '../actors/unless-absent.ts';
 import { createVerifyBearer } from '../gateway/admission/bearer.ts';
 import { createAdmin } from '../operations/admin.ts';
 import { createStatusPage } from '../operations/status-page/page.ts';
-import type { Actors } from '../runtime/handles.ts';
+import { type Actors, unlessAbsent } from '../runtime/handles.ts';
 import { createActors } from '../runtime/host/actors.ts';
 import { createClusterOperations, createLookups } from '../runtime/host/cluster-operations.ts';
 import { defaultLimits } from '../runtime/host/limits.ts';

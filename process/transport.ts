@@ -40,7 +40,7 @@ export async function openTransport(
       databaseId: generation,
       incarnation: random.uuid(),
       shardCount,
-      sealKey: keyring.derive('nats-seal'),
+      signingKey: keyring.derive('nats-seal'),
       clock,
       random,
       logger,

@@ -11,7 +11,7 @@ import type { Address } from './address.ts';
 import type { CommandShape, JobShape, MessageShape, Tells } from './contract.ts';
 import type { Dependency } from './dependency.ts';
 import type { Actors } from './handles.ts';
-import type { Slice, SliceMap, State } from './slice.ts';
+import type { Slice, SliceMap, SliceSource } from './slice.ts';
 import type { AnyTable, KeyOf, RowOf, SubsetOf } from './table.ts';
 
 /** Rows of the actor itself by key. Writes that are not yet durable overlay what the store answers. */
@@ -192,7 +192,7 @@ export interface Activation {
  * change it so that the turn asks for keys outside its plan, the plan is made again. A range that was left out, or limited to
  * nothing, is not detected. A range whose `through` says that there is nothing yet costs no more.
  */
-export interface View extends State {
+export interface View extends SliceSource {
   readonly self: Address;
   /**
    * This stay of the actor in memory: the key, in a `WeakMap`, of values that may be lost with it. A crash, a move or a
@@ -212,6 +212,9 @@ export interface View extends State {
    */
   conflicting<T extends AnyTable>(table: T, row: Partial<RowOf<T>>): RowOf<T> | undefined;
 }
+
+/** A view of an actor with the time at which it is seen. */
+export type ClockedView = View & { readonly nowMs: number };
 
 export interface Turn extends View {
   readonly nowMs: number;

@@ -74,7 +74,7 @@ export class DatabaseUnavailableError extends UnavailableError {}
 
 /**
  * The actor is not where the call was sent: its shard is between owners, or routing is behind. The host that answers this did
- * nothing. The caller asks again after a short pause (`runtime/host/retrier.ts`), because the next owner is on its way.
+ * nothing. The caller asks again after a short pause (`runtime/host/actors.ts`), because the next owner is on its way.
  */
 export class MovedError extends ActorError {
   readonly class = 'moved';

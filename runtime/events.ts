@@ -40,14 +40,14 @@ export interface SubscribedActors {
   readonly waiting: number;
   /** Call this before the first registration, so that nothing that concerns it is missed. */
   add(actor: Address): void;
-  /** A registration from elsewhere has subscribed this gateway to the actor. */
+  /** A registration by another part of the gateway has subscribed it to the actor. */
   registered(actor: Address, registration: string): void;
   /**
-   * After this time something of the actor ends by its age, without an event. The actor is then registered anew soon. Call it
+   * After this time something of the actor ends by its age, without an event. The actor is then registered again soon. Call it
    * with each answer to a registration.
    */
   endsWithin(actor: Address, ms: number): void;
-  /** A registration from elsewhere has failed. This process makes it until it is answered. */
+  /** A registration by another part of the gateway has failed. This process makes it until it is answered. */
   failed(actor: Address, error: unknown): void;
   remove(actor: Address): void;
   stop(): void;

@@ -1,8 +1,8 @@
 import test from 'ava';
-import { mayTakeOneMore, type Share } from './fair-share.ts';
+import { type FairShare, mayTakeOneMore } from './fair-share.ts';
 
 /** What each of so many holds in the end, and what is left, when all take as much as they may. */
-function greedy(holders: number, total: number, share: Share) {
+function greedy(holders: number, total: number, share: FairShare) {
   const held = Array.from({ length: holders }, () => 0);
   let free = total;
   for (let hasTaken = true; hasTaken; ) {

@@ -1,6 +1,7 @@
 /** Typed handles on actors: `actors.get(User, id).ask.listSessions({ … })`, wherever the actor is. */
 import type { z } from 'zod';
 import type { CommandShape, CommandShapes } from './contract.ts';
+import { NotFoundError } from './errors.ts';
 import type { Span } from './tracing.ts';
 
 export interface AskOptions {
@@ -33,4 +34,14 @@ export interface KindRef<C extends CommandShapes> {
 
 export interface Actors {
   get<C extends CommandShapes>(kind: KindRef<C>, id: string): { readonly ask: Ask<C> };
+}
+
+/** The answer of an actor; undefined if there is no such actor. */
+export async function unlessAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof NotFoundError) return undefined;
+    throw error;
+  }
 }

@@ -15,7 +15,7 @@ export interface NodeReport {
   readonly runsActors: boolean;
   readonly version: string;
   readonly draining: boolean;
-  /** By database time. */
+  /** Measured by database time. */
   readonly expiresInMs: number;
 }
 

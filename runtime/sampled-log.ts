@@ -9,14 +9,14 @@ const everyMs = 1_000;
 const causesMax = 100;
 const others = 'others';
 
-interface Logged {
+interface LoggedCause {
   readonly atMs: number;
   unlogged: number;
 }
 
 export class SampledLog {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
-  readonly #logged = new Map<string, Logged>();
+  readonly #logged = new Map<string, LoggedCause>();
 
   constructor(clock: Pick<Clock, 'monotonicMs'>) {
     this.#clock = clock;

@@ -32,19 +32,19 @@ export interface Setting<T = unknown> {
 }
 
 /** A value that operators cannot choose, but that is among the settings so that tests can set it. */
-export interface Fixed<T = unknown> {
+export interface FixedSetting<T = unknown> {
   readonly fixed: T;
 }
 
 export interface Declarations {
-  readonly [key: string]: Setting | Fixed | Declarations;
+  readonly [key: string]: Setting | FixedSetting | Declarations;
 }
 
 /** The values of declarations, in the same shape. */
 export type SettingsOf<D> = {
   readonly [Key in keyof D]: D[Key] extends Setting<infer T>
     ? T
-    : D[Key] extends Fixed<infer T>
+    : D[Key] extends FixedSetting<infer T>
       ? T
       : SettingsOf<D[Key]>;
 };
@@ -57,7 +57,7 @@ export class WrongValue extends Error {}
 
 // --- declaring -----------------------------------------------------------------------------------------------
 
-interface Declared {
+interface SettingDeclaration {
   readonly name: string;
   readonly description: string;
   /** As an operator would write it. A setting without a default may be absent. */
@@ -68,12 +68,12 @@ interface Declared {
   readonly bounds?: string;
 }
 
-type ValueOf<T, D extends Declared> = D extends { readonly default: string | number | boolean }
+type ValueOf<T, D extends SettingDeclaration> = D extends { readonly default: string | number | boolean }
   ? T
   : T | undefined;
 
-/** For a form of value that the functions below do not have. */
-export function setting<T, D extends Declared>(
+/** Declares a form of value that the functions below do not have. */
+export function setting<T, D extends SettingDeclaration>(
   parse: (text: string) => T,
   declared: D,
 ): Setting<ValueOf<T, D>> {
@@ -95,7 +95,7 @@ export function setting<T, D extends Declared>(
   };
 }
 
-export const fixed = <T>(value: T): Fixed<T> => ({ fixed: value });
+export const fixed = <T>(value: T): FixedSetting<T> => ({ fixed: value });
 
 /** Describes settings under one heading. */
 export const section = <D extends Declarations>(title: string, declarations: D): D =>
@@ -123,7 +123,7 @@ interface Form {
   readonly form: string;
 }
 
-export const text = <D extends Declared & Partial<Form>>(declared: D) =>
+export const text = <D extends SettingDeclaration & Partial<Form>>(declared: D) =>
   setting<string, D>(
     (text) => {
       const { pattern, form } = declared;
@@ -139,7 +139,7 @@ interface Range {
 }
 
 /** The program's value is the operator's times `scale`. */
-export function integer<D extends Declared & Range>(declared: D, scale = 1) {
+export function integer<D extends SettingDeclaration & Range>(declared: D, scale = 1) {
   const { min, max } = declared;
   const bounds = max === undefined ? `at least ${min}` : `${min} to ${max}`;
   return setting<number, D>((text) => wholeNumber(text, declared) * scale, { bounds, ...declared });
@@ -154,23 +154,26 @@ export function wholeNumber(text: string, { min, max = Number.MAX_SAFE_INTEGER }
   return value;
 }
 
-export const milliseconds = <D extends Declared & Range>(declared: D) => integer({ unit: 'ms', ...declared });
+export const milliseconds = <D extends SettingDeclaration & Range>(declared: D) =>
+  integer({ unit: 'ms', ...declared });
 
 /** Milliseconds in the program. */
-export const seconds = <D extends Declared & Range>(declared: D) =>
+export const seconds = <D extends SettingDeclaration & Range>(declared: D) =>
   integer({ unit: 's', ...declared }, 1_000);
 
 /** Milliseconds in the program. */
-export const days = <D extends Declared & Range>(declared: D) =>
+export const days = <D extends SettingDeclaration & Range>(declared: D) =>
   integer({ unit: 'days', ...declared }, 86_400_000);
 
-export const bytes = <D extends Declared & Range>(declared: D) => integer({ unit: 'bytes', ...declared });
+export const bytes = <D extends SettingDeclaration & Range>(declared: D) =>
+  integer({ unit: 'bytes', ...declared });
 
 /** Bytes in the program. */
-export const mebibytes = <D extends Declared & Range>(declared: D) =>
+export const mebibytes = <D extends SettingDeclaration & Range>(declared: D) =>
   integer({ unit: 'MiB', ...declared }, 1_048_576);
 
-export const port = <D extends Declared>(declared: D) => integer({ ...declared, min: 0, max: 65_535 });
+export const port = <D extends SettingDeclaration>(declared: D) =>
+  integer({ ...declared, min: 0, max: 65_535 });
 
 const yes = ['true', '1', 'yes', 'on'];
 const no = ['false', '0', 'no', 'off'];
@@ -182,7 +185,7 @@ export function parsedSwitch(text: string): boolean | undefined {
   return no.includes(lower) ? false : undefined;
 }
 
-export const flag = <D extends Declared>(declared: D) =>
+export const flag = <D extends SettingDeclaration>(declared: D) =>
   setting<boolean, D>(
     (text) => {
       const isOn = parsedSwitch(text);
@@ -192,7 +195,10 @@ export const flag = <D extends Declared>(declared: D) =>
     { bounds: '`true` or `false`', ...declared },
   );
 
-export const choice = <const T extends readonly string[], D extends Declared>(values: T, declared: D) =>
+export const choice = <const T extends readonly string[], D extends SettingDeclaration>(
+  values: T,
+  declared: D,
+) =>
   setting<T[number], D>(
     (text) => {
       const found = values.find((value) => value === text);
@@ -203,9 +209,13 @@ export const choice = <const T extends readonly string[], D extends Declared>(va
   );
 
 /** Entries are separated by commas. */
-export const list = <D extends Declared>(declared: D) => setting<readonly string[], D>(entriesOf, declared);
+export const list = <D extends SettingDeclaration>(declared: D) =>
+  setting<readonly string[], D>(entriesOf, declared);
 
-export const choices = <const T extends readonly string[], D extends Declared>(values: T, declared: D) =>
+export const choices = <const T extends readonly string[], D extends SettingDeclaration>(
+  values: T,
+  declared: D,
+) =>
   setting<readonly T[number][], D>(
     (text) =>
       entriesOf(text).map((entry) => {
@@ -217,7 +227,7 @@ export const choices = <const T extends readonly string[], D extends Declared>(v
   );
 
 /** An http or https address, without a slash at its end. */
-export const address = <D extends Declared>(declared: D) =>
+export const address = <D extends SettingDeclaration>(declared: D) =>
   setting<string, D>(
     (text) => {
       if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
@@ -230,7 +240,7 @@ export const address = <D extends Declared>(declared: D) =>
   );
 
 /** A base address for requests: without a user, a query or a fragment. */
-export const apiAddress = <D extends Declared>(declared: D) => {
+export const apiAddress = <D extends SettingDeclaration>(declared: D) => {
   const plain = address(declared);
   return {
     ...plain,
@@ -278,5 +288,7 @@ export const everySetting = (declarations: Declarations): readonly Setting[] =>
     return isSetting(declared) ? [declared] : everySetting(declared);
   });
 
-const isSetting = (declared: Setting | Fixed | Declarations): declared is Setting => 'parse' in declared;
-const isFixed = (declared: Setting | Fixed | Declarations): declared is Fixed => 'fixed' in declared;
+const isSetting = (declared: Setting | FixedSetting | Declarations): declared is Setting =>
+  'parse' in declared;
+const isFixed = (declared: Setting | FixedSetting | Declarations): declared is FixedSetting =>
+  'fixed' in declared;

@@ -34,7 +34,7 @@ export function sliceMap<T>(definition: SliceMap<T>): SliceMap<T> {
 }
 
 /** The slices of an actor as a read plan and a turn see them. */
-export interface State {
+export interface SliceSource {
   get<T>(of: Slice<T>): T;
   entry<T>(of: SliceMap<T>, key: string): T | undefined;
   /** In no particular order. Durable entries come in the same map each time, until one of them changes. */

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { crossOwner, range } from './command.ts';
-import { table } from './table.ts';
+import { isStorableText, table } from './table.ts';
 
 const note = table({
   name: 'note',
@@ -29,4 +29,10 @@ test('a plan may name the subsets of its table only, and another name does not c
     // @ts-expect-error: the table has no such column
     subsets: { live: { indexed: false, column: 'delete', values: [false] } },
   });
+});
+
+test('text is storable unless it holds a NUL or half of a surrogate pair', (t) => {
+  for (const text of ['', 'plain', 'ünïcödé', '\u{1f4a9}', '\u0001\ufeff\uffff'])
+    t.true(isStorableText(text));
+  for (const text of ['\0', 'a\0b', '\ud800', '\udc00\ud800', 'a\udfff']) t.false(isStorableText(text));
 });

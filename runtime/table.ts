@@ -135,3 +135,13 @@ export function keyText(of: AnyTable, row: AnyKey): string {
 export function tupleText(columns: readonly string[], row: AnyKey): string {
   return columns.map((column) => String(row[column])).join('\u0000');
 }
+
+/**
+ * Whether a text column can hold it. The database cannot store NUL, and UTF-8 cannot encode half of a surrogate pair: such text
+ * would fail or come back changed.
+ */
+export function isStorableText(value: string): boolean {
+  // Every supported Node has the method; the language level of the types does not.
+  const text = value as string & { isWellFormed(): boolean };
+  return text.isWellFormed() && !text.includes('\0');
+}

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { secretSettings, settings } from '../process/config/settings.ts';
 import { everySetting } from '../runtime/setting.ts';
-import { buildHelmDocs, helmDocsProgram } from './helm-docs.ts';
+import { buildHelmDocs, helmDocsProgram } from './programs.ts';
 
 const textOf = (name: string): string => readFileSync(new URL(`../helm/${name}`, import.meta.url), 'utf8');
 

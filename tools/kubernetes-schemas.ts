@@ -25,7 +25,7 @@ const kubernetesValidate = {
 export const findOrMakeKubernetesValidate = (environment: Environment): string =>
   findOrMakePython(kubernetesValidate, environment);
 
-/** By Go module: its files that define the custom resources of the chart. */
+/** Keyed by Go module: its files that define the custom resources of the chart. */
 const definitions: Readonly<Record<string, readonly string[]>> = {
   'github.com/prometheus-operator/prometheus-operator@v0.85.0': [
     'example/prometheus-operator-crd/monitoring.coreos.com_prometheusrules.yaml',

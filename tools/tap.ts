@@ -1,4 +1,5 @@
-/** Reads a test runner's TAP output, line by line. */
+/** Reads a test runner's TAP output, line by line, and finds the files of its tests. */
+import { existsSync } from 'node:fs';
 
 export interface TapListener {
   passed(title: string): void;
@@ -27,4 +28,15 @@ export function tapReader(listener: TapListener): (line: string) => void {
     else if (failed !== undefined) listener.reason(failed, line);
     else if (!line.startsWith('#')) listener.other(line);
   };
+}
+
+/** The file of a test, by the title that the runner gives it: `test › races › bans › what it shows`. */
+export function fileOfTest(
+  title: string,
+  exists: (file: string) => boolean = existsSync,
+): string | undefined {
+  const parts = title.split(' › ');
+  return parts
+    .map((_, index) => `${parts.slice(0, index + 1).join('/')}.test.ts`)
+    .find((file) => exists(file));
 }

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { fileOfTest } from './test-file.ts';
+import { fileOfTest } from './tap.ts';
 
 const exists = (file: string) =>
   file === 'test/races/bans.test.ts' || file === 'process/config/config.test.ts';

@@ -18,8 +18,7 @@ import { currentCommit, partOf } from '../test/mutants/rotation.ts';
 import { tryMutants } from '../test/mutants/trial.ts';
 import { builds, findOrMakePrograms } from './programs.ts';
 import { Reasons } from './reasons.ts';
-import { tapReader } from './tap.ts';
-import { fileOfTest } from './test-file.ts';
+import { fileOfTest, tapReader } from './tap.ts';
 import { seconds, slowestFiles } from './test-times.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -1,6 +1,12 @@
 /** The policy that follows from the operator's settings of the assistant: the providers, and which of them answers which user. */
 import { dependency } from '../../runtime/dependency.ts';
-import { type Profile, type Profiles, type ProviderId, providerIds, providerNamed } from './profiles.ts';
+import {
+  type AssistantProfile,
+  type Profiles,
+  type ProviderId,
+  providerIds,
+  providerNamed,
+} from './profiles.ts';
 import type { AssistantSecrets, AssistantSettings } from './settings.ts';
 
 /** The address of a provider. */
@@ -40,9 +46,9 @@ export interface AssistantPolicy {
   /** 0: no limit. */
   readonly dailyRequestsMax: number;
   readonly streamsPerUserMax: number;
-  readonly profiles: ReadonlyMap<string, Profile>;
+  readonly profiles: ReadonlyMap<string, AssistantProfile>;
   readonly roles: Profiles['roles'];
-  readonly default: Profile | undefined;
+  readonly default: AssistantProfile | undefined;
 }
 export const AssistantPolicy = dependency<AssistantPolicy>('the policy of the assistant');
 
@@ -73,7 +79,10 @@ export function assistantPolicy(settings: AssistantSettings, secrets: AssistantS
 }
 
 /** Undefined if users without a profile get no answer. */
-function defaultProfile(settings: AssistantSettings, configured: readonly ProviderId[]): Profile | undefined {
+function defaultProfile(
+  settings: AssistantSettings,
+  configured: readonly ProviderId[],
+): AssistantProfile | undefined {
   const chosen = settings.defaultProvider && providerNamed(settings.defaultProvider);
   const provider = configured.find((id) => id === chosen) ?? configured[0];
   const model = (provider === 'openai' ? settings.openAiModel : undefined) ?? settings.defaultModel;
@@ -85,7 +94,7 @@ export function profileFor(
   { profiles, roles, default: byDefault }: AssistantPolicy,
   assigned: string | null,
   roleNames: readonly string[],
-): Profile | undefined {
+): AssistantProfile | undefined {
   if (assigned !== null) return profiles.get(assigned);
   const role = roleNames.toSorted().find((name) => roles.has(name));
   return role === undefined ? byDefault : profiles.get(roles.get(role) ?? '');

@@ -13,7 +13,7 @@ export type VendorId = (typeof vendorIds)[number];
 export const providerIds = [...vendorIds, 'subscription'] as const;
 export type ProviderId = (typeof providerIds)[number];
 
-export interface Profile {
+export interface AssistantProfile {
   readonly id: string;
   readonly provider: ProviderId;
   readonly model: string;
@@ -26,7 +26,7 @@ export interface Profile {
 }
 
 export interface Profiles {
-  readonly profiles: readonly Profile[];
+  readonly profiles: readonly AssistantProfile[];
   /** The id of a profile by the name of a role. */
   readonly roles: ReadonlyMap<string, string>;
   /** Its id. */
@@ -60,7 +60,7 @@ export function profilesOf(text: string): Profiles {
   };
 }
 
-function profileOf(value: unknown): Profile {
+function profileOf(value: unknown): AssistantProfile {
   const {
     id,
     label,

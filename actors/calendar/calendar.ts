@@ -1,7 +1,7 @@
 /** The `calendar` kind. An account gives back a slot that it has taken and could not use. */
 import { z } from 'zod';
 import { command, tell } from '../../runtime/command.ts';
-import { mayTakeOneMore, type Share } from '../../runtime/fair-share.ts';
+import { type FairShare, mayTakeOneMore } from '../../runtime/fair-share.ts';
 import { kindOf } from '../../runtime/kind.ts';
 import { type SliceMap, sliceMap } from '../../runtime/slice.ts';
 import { Calendar, type SlotPurpose } from './contract.ts';
@@ -9,7 +9,7 @@ import { Calendar, type SlotPurpose } from './contract.ts';
 const slotSchema = z.object({ userUuid: z.string().optional() });
 type Slot = z.infer<typeof slotSchema>;
 /** An account may hold a hundred slots, so a hundred greedy accounts leave half to others. */
-const share: Share = { least: 1, percentOfFree: 1 };
+const share: FairShare = { least: 1, percentOfFree: 1 };
 
 const slotsOf = (family: string): SliceMap<Slot> =>
   sliceMap({ family, format: 1, entriesMax: 10_000, schema: slotSchema });

@@ -66,7 +66,10 @@ export function without(before: Head, row: CountedRow): Head {
   return { ...before, items: before.items - countOf(row), sizeBytes: before.sizeBytes - row.size };
 }
 
-/** The next position, and an updated_at_timestamp later than every one given before. */
+/**
+ * The next position, and an updated_at_timestamp later than every one given before. An item that was deleted comes back in a later
+ * millisecond: the times of revisions have no microseconds, and tell its two lives apart (revisions/deleted-elsewhere.ts).
+ */
 export function stamp(
   before: Head,
   existing: ItemRow | undefined,
@@ -74,12 +77,14 @@ export function stamp(
 ): Pick<ItemRow, 'position' | 'updated_at_timestamp'> {
   return {
     position: before.position + 1,
-    updated_at_timestamp: Math.max(
-      nowMicros,
-      before.updatedAtMicros + 1,
-      (existing?.updated_at_timestamp ?? 0) + 1,
-    ),
+    updated_at_timestamp: Math.max(nowMicros, before.updatedAtMicros + 1, earliestOver(existing)),
   };
+}
+
+function earliestOver(existing: ItemRow | undefined): number {
+  if (existing === undefined) return 0;
+  const { deleted, updated_at_timestamp: at } = existing;
+  return deleted ? (Math.floor(at / 1_000) + 1) * 1_000 : at + 1;
 }
 
 // --- the quota (docs/protocol/sync.md, "Quotas") -------------------------------------------------------------

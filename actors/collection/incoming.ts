@@ -2,13 +2,12 @@
  * Items as a client sent them (docs/protocol/sync.md, "An item as sent"), unchecked, and the batches in which they are saved. A field of a wrong type is a
  * conflict of that item alone, never an error of the request. So the checks are made here and not by a schema.
  */
-import { isStorableText } from '../storable-text.ts';
-import { type ClientItem, isKnownContentType } from './item-fields.ts';
-import { parseMicros } from './micros.ts';
+import { isStorableText } from '../../runtime/table.ts';
+import { type ClientItem, isKnownContentType, parseMicros } from './item-fields.ts';
 import type { ItemSettings } from './settings.ts';
 
 /** The fields the row is made of, once `defectOf` has found nothing wrong with them. An absent one is null. */
-export interface Fields {
+export interface ClientFields {
   readonly contentType: string | null;
   readonly content: string | null;
   readonly encItemKey: string | null;
@@ -53,7 +52,7 @@ export function defectOf(
   return undefined;
 }
 
-export function fieldsOf(sent: ClientItem): Fields {
+export function fieldsOf(sent: ClientItem): ClientFields {
   return {
     contentType: text(sent.content_type),
     content: text(sent.content),

@@ -1,6 +1,47 @@
 import test from 'ava';
-import { fingerprintedFields, sentFields } from './item-fields.ts';
+import fc from 'fast-check';
+import { fingerprintedFields, formatMicros, parseMicros, sentFields } from './item-fields.ts';
 
 test('every field that clients send counts in the fingerprint, so that no change of one passes for a repeat', (t) => {
   t.deepEqual([...fingerprintedFields].sort(), [...sentFields].sort());
+});
+
+test('a time is written in UTC with exactly six fraction digits', (t) => {
+  t.is(formatMicros(1_708_942_272_345_678), '2024-02-26T10:11:12.345678Z');
+  t.is(formatMicros(0), '1970-01-01T00:00:00.000000Z');
+  t.is(formatMicros(1), '1970-01-01T00:00:00.000001Z');
+  t.is(formatMicros(-1), '1969-12-31T23:59:59.999999Z');
+});
+
+test('ISO times of any precision and zone are read to the microsecond', (t) => {
+  t.is(parseMicros('2024-02-26T10:11:12.345678Z'), 1_708_942_272_345_678);
+  t.is(parseMicros('2024-02-26T10:11:12.345Z'), 1_708_942_272_345_000);
+  t.is(parseMicros('2024-02-26T10:11:12.345678999Z'), 1_708_942_272_345_678);
+  t.is(parseMicros('2024-02-26T12:11:12+02:00'), 1_708_942_272_000_000);
+  t.is(parseMicros('2024-02-26T12:11:12+0200'), 1_708_942_272_000_000);
+  t.is(parseMicros('2024-02-26 10:11'), 1_708_942_260_000_000);
+  t.is(parseMicros('2024-02-26'), 1_708_905_600_000_000);
+});
+
+test('a text that is no ISO time, or exceeds exact numbers, is rejected', (t) => {
+  const wrong = [
+    '',
+    'yesterday',
+    '2024-13-01',
+    '2024-02-26T25:00:00Z',
+    '9999-12-31T23:59:59Z',
+    'x'.repeat(1e6),
+  ];
+  for (const text of [...wrong, 5, null, undefined, {}]) t.is(parseMicros(text), undefined);
+});
+
+test('every written time is read back as the same microsecond', (t) => {
+  const micros = fc.integer({ min: -8_000_000_000_000_000, max: 8_000_000_000_000_000 });
+  fc.assert(fc.property(micros, (n) => t.is(parseMicros(formatMicros(n)), n)));
+});
+
+test('milliseconds are written as the platform writes them', (t) => {
+  const millis = fc.integer({ min: -8_000_000_000_000, max: 8_000_000_000_000 });
+  const platform = (ms: number) => new Date(ms).toISOString().replace('Z', '000Z');
+  fc.assert(fc.property(millis, (ms) => t.is(formatMicros(ms * 1_000), platform(ms))));
 });

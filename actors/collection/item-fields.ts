@@ -5,7 +5,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { ColumnType, ColumnValue, NullableColumnType } from '../../runtime/table.ts';
-import { formatMicros } from './micros.ts';
 
 /**
  * The content types clients know (docs/protocol/sync.md, "Content types"). They refuse to map an item of any other
@@ -133,8 +132,8 @@ export const fingerprintedFields = [
 ] as const satisfies readonly (keyof ClientItem)[];
 
 /**
- * Distinguishes the repeat of a save whose reply was lost from another save: SHA-256 over the session and all fields as sent,
- * including the timestamp that the save is based on.
+ * Distinguishes the repeat of a save whose reply was lost from another save. It is SHA-256 over the session and all fields as
+ * sent, including the timestamp that the save is based on.
  *
  * A deletion is the same deletion whichever vault it names. An item that names an ended vault is saved in its owning collection
  * as if it named none (`actors/user/items/save-across-collections.ts`). Its repeat names the vault again.
@@ -156,26 +155,34 @@ export type SavedItem = { readonly [Name in FieldsWith<{ includedIn: 'saved' }>]
 type StoredItem = { readonly [Column in keyof ItemColumns]: ColumnValue<ItemColumns[Column]> };
 type Source = readonly [name: string, column: string, isTime: boolean];
 
-const sources = (isIncluded: (field: Field) => boolean): readonly Source[] =>
-  entries
-    .filter(([, field]) => isIncluded(field))
-    .map(([name, { storedAs, timeOf }]) => [name, timeOf ?? storedAs ?? name, timeOf !== undefined]);
+interface Shape {
+  readonly sources: readonly Source[];
+  /** Has every field already: copying it and setting the fields is faster than adding them one by one. */
+  readonly blank: Readonly<Record<string, unknown>>;
+}
 
-const fullSources = sources(() => true);
-const savedSources = sources(({ includedIn }) => includedIn === 'saved');
+function shapeOf(isIncluded: (field: Field) => boolean): Shape {
+  const sources = entries
+    .filter(([, field]) => isIncluded(field))
+    .map(([name, { storedAs, timeOf }]): Source => [name, timeOf ?? storedAs ?? name, timeOf !== undefined]);
+  return { sources, blank: Object.fromEntries(sources.map(([name]) => [name, null])) };
+}
+
+const fullShape = shapeOf(() => true);
+const savedShape = shapeOf(({ includedIn }) => includedIn === 'saved');
 
 /** `uuid` as the client spells it, so that it finds its own item again. */
 export function fullItem(row: StoredItem, uuid: string = row.uuid): FullItem {
-  return assemble(fullSources, row, uuid) as FullItem;
+  return assemble(fullShape, row, uuid) as FullItem;
 }
 
 export function savedItem(row: StoredItem, uuid: string = row.uuid): SavedItem {
-  return assemble(savedSources, row, uuid) as SavedItem;
+  return assemble(savedShape, row, uuid) as SavedItem;
 }
 
-function assemble(from: readonly Source[], row: Readonly<Record<string, unknown>>, uuid: string): object {
-  const made: Record<string, unknown> = {};
-  for (const [name, column, isTime] of from) {
+function assemble({ sources, blank }: Shape, row: Readonly<Record<string, unknown>>, uuid: string): object {
+  const made: Record<string, unknown> = { ...blank };
+  for (const [name, column, isTime] of sources) {
     made[name] = isTime ? formatMicros(row[column] as number) : row[column];
   }
   made['uuid'] = uuid;
@@ -202,9 +209,64 @@ function schemaOfAll(isIncluded: (field: Field) => boolean): z.ZodType {
   return z.object(Object.fromEntries(chosen.map(([name, field]) => [name, schemaOf(field)])));
 }
 
-export const savedFieldNames: readonly string[] = savedSources.map(([name]) => name);
+export const savedFieldNames: readonly string[] = savedShape.sources.map(([name]) => name);
 
 export const fullItemSchema = schemaOfAll(() => true) as z.ZodType<FullItem>;
 export const savedItemSchema = schemaOfAll(
   ({ includedIn }) => includedIn === 'saved',
 ) as z.ZodType<SavedItem>;
+
+// --- times -------------------------------------------------------------------------------------------------
+
+/* ISO 8601 times with microseconds, which the platform's dates would round away. */
+
+const isoTime =
+  /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(?:\.(\d{1,9}))?\s*(Z|[+-]\d{2}:?\d{2})?)?$/i;
+
+const isoLengthMax = 64;
+
+const dayMicros = 86_400_000_000;
+const twoDigits = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0'));
+
+/** Every item given has two times, and those of one page fall on few days. */
+const dates = new Map<number, string>();
+const datesMax = 4_096;
+
+/** `2024-02-26T10:11:12.345678Z`: UTC with exactly six fraction digits. */
+export function formatMicros(micros: number): string {
+  const day = Math.floor(micros / dayMicros);
+  const ofDay = micros - day * dayMicros;
+  const seconds = Math.floor(ofDay / 1_000_000);
+  const fraction = String(ofDay - seconds * 1_000_000).padStart(6, '0');
+  const hour = twoDigits[Math.floor(seconds / 3_600)];
+  const minute = twoDigits[Math.floor(seconds / 60) % 60];
+  return `${dateOf(day)}T${hour}:${minute}:${twoDigits[seconds % 60]}.${fraction}Z`;
+}
+
+function dateOf(day: number): string {
+  const known = dates.get(day);
+  if (known !== undefined) return known;
+  const date = new Date(day * (dayMicros / 1_000)).toISOString().slice(0, 10);
+  if (dates.size >= datesMax) dates.clear();
+  dates.set(day, date);
+  return date;
+}
+
+/**
+ * Microseconds since the epoch, or undefined for what is not an ISO time (years 1685 to 2255). Without a zone it is
+ * UTC.
+ */
+export function parseMicros(text: unknown): number | undefined {
+  if (typeof text !== 'string' || text.length > isoLengthMax) return undefined;
+  const match = isoTime.exec(text);
+  if (match === null) return undefined;
+  const [, date, time = '00:00:00', fraction = '', zone = 'Z'] = match;
+  const millis = Date.parse(`${date}T${time}${offset(zone)}`);
+  const micros = millis * 1_000 + Number(fraction.padEnd(6, '0').slice(0, 6));
+  return Number.isSafeInteger(micros) ? micros : undefined;
+}
+
+function offset(zone: string): string {
+  if (zone.length < 5) return 'Z';
+  return zone.includes(':') ? zone : `${zone.slice(0, 3)}:${zone.slice(3)}`;
+}

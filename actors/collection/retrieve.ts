@@ -83,7 +83,7 @@ export function frontPlan(start: Start, head: Head): ItemRange {
 }
 
 /** One page, before it is put on the wire. */
-export interface Page {
+export interface ItemPage {
   readonly rows: readonly ItemRow[];
   /** Everything up to this position has been given. */
   readonly reached: number;
@@ -105,7 +105,7 @@ export function pageOf({
   readonly start: Start;
   readonly bound: number;
   readonly moving?: ReadonlyMap<string, number>;
-}): Page {
+}): ItemPage {
   const reached = Math.max(start.after, changes.complete ? bound : changes.upTo);
   const rows = start.first ? withFront(changes.rows, front.rows) : changes.rows;
   return { rows: staying(rows, moving), reached, complete: changes.complete };

@@ -12,7 +12,7 @@ import { holdsRevision } from './revisions/held.ts';
 import { type SaveOutcome, type Saver, save } from './save.ts';
 
 /** The state that the turn has read. */
-export interface Stored {
+export interface StoredState {
   readonly head: Head;
   /** The row that holds this (lower-case) uuid on the server, as far as the turn knows. */
   row(uuid: string): ItemRow | undefined;
@@ -69,7 +69,7 @@ export function saveItems({
   remainingBytes = Number.POSITIVE_INFINITY,
 }: {
   readonly saver: Saver;
-  readonly stored: Stored;
+  readonly stored: StoredState;
   readonly items: readonly ClientItem[];
   readonly nowMicros: number;
   readonly remainingBytes?: number;
@@ -141,16 +141,16 @@ function writeOf(
   };
 }
 
-type Answered = Exclude<SaveOutcome, { readonly outcome: 'notHere' | 'moves' }>;
+type AnsweredSave = Exclude<SaveOutcome, { readonly outcome: 'notHere' | 'moves' }>;
 
 /** The stored row whose revision goes into the history, because the save overwrites it. */
-function historyOf(result: Answered, existing: ItemRow | undefined): ItemRow | undefined {
+function historyOf(result: AnsweredSave, existing: ItemRow | undefined): ItemRow | undefined {
   if (result.outcome !== 'saved' || result.row.deleted) return undefined;
   return holdsRevision(existing) ? existing : undefined;
 }
 
 /** Ciphertext that the client has sent itself does not count: the limit of the body bounds it. */
-function storedBytesOf(result: Answered, sent: ClientItem): number {
+function storedBytesOf(result: AnsweredSave, sent: ClientItem): number {
   if (result.outcome === 'later') return 0;
   if (result.outcome === 'conflict') return ciphertextBytes(result.conflict.server_item);
   return sent.content ? 0 : ciphertextBytes(result.row);

@@ -24,8 +24,7 @@ import { type Conflict, refusal, syncConflict } from './conflicts.ts';
 import type { Head } from './head.ts';
 import { defectOf, fieldsOf, isAbsent, isUuid } from './incoming.ts';
 import { type ItemRow, isForwardingTombstone, isWhole, transferVersionOf } from './item.ts';
-import { type ClientItem, fingerprintOf } from './item-fields.ts';
-import { parseMicros } from './micros.ts';
+import { type ClientItem, fingerprintOf, parseMicros } from './item-fields.ts';
 import { savedRow } from './saved-row.ts';
 import { knowsVaults, type VaultOperation, type VaultSave, vaultDefect } from './vault-rules.ts';
 
@@ -58,11 +57,11 @@ export type SaveOutcome =
   | { readonly outcome: 'repeat'; readonly row: ItemRow }
   /** Another collection owns it. */
   | { readonly outcome: 'notHere' }
-  /** To another collection; this is the row that it has here. */
+  /** It moves to another collection. `row` is the one that it has here. */
   | { readonly outcome: 'moves'; readonly row: ItemRow; readonly to: string }
   /** Its stored ciphertext is needed and was not read. */
   | { readonly outcome: 'later' }
-  /** To be written. */
+  /** The row is to be written. */
   | { readonly outcome: 'saved'; readonly row: ItemRow };
 
 /** The collection that the client names. */

@@ -4,7 +4,7 @@
  * removed. A tombstone keeps its identity and loses its ciphertext.
  */
 import { type Head, stamp } from './head.ts';
-import type { Fields } from './incoming.ts';
+import type { ClientFields } from './incoming.ts';
 import type { ItemRow } from './item.ts';
 
 export interface AcceptedSave {
@@ -19,7 +19,7 @@ export interface AcceptedSave {
   readonly head: Head;
   /** Lower case. */
   readonly uuid: string;
-  readonly fields: Fields;
+  readonly fields: ClientFields;
   readonly fingerprint: Buffer;
   /** The stored row of this collection, absent on insert. */
   readonly rowHere: ItemRow | undefined;
@@ -38,11 +38,26 @@ export function savedRow({
   const { position, updated_at_timestamp } = stamp(head, rowHere, nowMicros);
   const deleted = fields.deleted ?? rowHere?.deleted ?? false;
   const contentType = fields.contentType || (rowHere?.content_type ?? fields.contentType);
+  const identity = identityOf({ collection: saver.collection, uuid }, position, rowHere);
+  const stored = deleted ? blank : ciphertext(fields, rowHere);
+  const save = { contentType, deleted, atMicros: updated_at_timestamp };
+  const { revisions, revised_at } = revisedBy(save, rowHere, saver.revisionPauseMs);
+  // Spread into a literal of so many fields, those of the parts would cost more than all else that a save computes.
   return {
-    ...identityOf({ collection: saver.collection, uuid }, position, rowHere),
+    collection: identity.collection,
+    uuid: identity.uuid,
+    position: identity.position,
+    created_position: identity.created_position,
+    born: identity.born,
+    hop: identity.hop,
+    moved_to: identity.moved_to,
     owner_uuid: saver.vault === undefined ? saver.userUuid : (rowHere?.owner_uuid ?? saver.userUuid),
     content_type: contentType,
-    ...(deleted ? blank : ciphertext(fields, rowHere)),
+    content: stored.content,
+    enc_item_key: stored.enc_item_key,
+    items_key_id: stored.items_key_id,
+    auth_hash: stored.auth_hash,
+    size: stored.size,
     duplicate_of: fields.duplicateOf ?? rowHere?.duplicate_of ?? null,
     deleted,
     created_at_timestamp: createdAt(fields, rowHere, deleted, nowMicros),
@@ -52,7 +67,8 @@ export function savedRow({
     last_edited_by_uuid: fields.sharedVaultUuid === null ? null : saver.userUuid,
     updated_with_session: saver.sessionUuid,
     fingerprint,
-    ...revisedBy({ contentType, deleted, atMicros: updated_at_timestamp }, rowHere, saver.revisionPauseMs),
+    revisions,
+    revised_at,
     // The turn names the revision, if the save makes one.
     revision_uuid: null,
   };
@@ -77,7 +93,7 @@ type Ciphertext = Pick<ItemRow, 'content' | 'enc_item_key' | 'items_key_id' | 'a
 
 const blank: Ciphertext = { content: null, enc_item_key: null, items_key_id: null, auth_hash: null, size: 0 };
 
-function ciphertext(fields: Fields, rowHere: ItemRow | undefined): Ciphertext {
+function ciphertext(fields: ClientFields, rowHere: ItemRow | undefined): Ciphertext {
   const content = fields.content || (rowHere?.content ?? fields.content);
   const encItemKey = fields.encItemKey || (rowHere?.enc_item_key ?? fields.encItemKey);
   return {
@@ -95,7 +111,7 @@ const metadataBytes = 640;
 const bytesStored = (content: string | null | undefined, encItemKey: string | null | undefined): number =>
   metadataBytes + Buffer.byteLength(content ?? '') + Buffer.byteLength(encItemKey ?? '');
 
-interface Whole {
+interface ContentFields {
   readonly content?: string | undefined;
   readonly encItemKey?: string | undefined;
   readonly itemsKeyId?: string | undefined;
@@ -105,7 +121,7 @@ interface Whole {
 /** The ciphertext of a row that an import writes as it was on the other server: nothing is kept from before. */
 export const ciphertextAsItWas = {
   tombstone: blank,
-  whole: ({ content, encItemKey, itemsKeyId, authHash }: Whole): Ciphertext => ({
+  whole: ({ content, encItemKey, itemsKeyId, authHash }: ContentFields): Ciphertext => ({
     content: content ?? null,
     enc_item_key: encItemKey ?? null,
     items_key_id: itemsKeyId ?? null,
@@ -115,7 +131,7 @@ export const ciphertextAsItWas = {
 } as const;
 
 function createdAt(
-  fields: Fields,
+  fields: ClientFields,
   rowHere: ItemRow | undefined,
   deleted: boolean,
   nowMicros: number,

@@ -4,7 +4,7 @@ import { refusal, syncConflict } from './conflicts.ts';
 import { head } from './head.ts';
 import type { ItemRow } from './item.ts';
 import { saveItems } from './save-items.ts';
-import { legacyReply, modernReply } from './sync-reply.ts';
+import { legacyReply, modernReply } from './sync-contract.ts';
 
 const stored = { head: head.initial, row: () => undefined, newGeneration: () => 'gen' };
 const { saved } = saveItems({ saver: saver(), stored, items: [note()], nowMicros: 1_800_000_000_000_000 });

@@ -15,14 +15,21 @@ import { type Conflict, syncConflict } from './conflicts.ts';
 import { type Head, head, outgrows, quotaExceeded } from './head.ts';
 import { type ItemRow, isForwardingTombstone, isWhole, item, transferVersionOf } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
-import { changesPlan, frontPlan, type Page, pageItems, pageOf, tokensOf } from './retrieve.ts';
+import { changesPlan, frontPlan, type ItemPage, pageItems, pageOf, tokensOf } from './retrieve.ts';
 import { holding } from './revisions/held.ts';
 import { keepHistory, type RevisionTimers } from './revisions/keep.ts';
 import type { Saver } from './save.ts';
-import { type MovingItem, type SavedEntry, type Stored, saveItems, uuidsToRead } from './save-items.ts';
+import { type MovingItem, type SavedEntry, type StoredState, saveItems, uuidsToRead } from './save-items.ts';
 import { ItemSettings } from './settings.ts';
-import { legacyReply, modernReply, type SharedVault, type SyncReply } from './sync-reply.ts';
-import { isLegacy, isVaultExclusive, type SyncRequest } from './sync-request.ts';
+import {
+  isLegacy,
+  isVaultExclusive,
+  legacyReply,
+  modernReply,
+  type SharedVault,
+  type SyncReply,
+  type SyncRequest,
+} from './sync-contract.ts';
 import { type Cursor, type Start, startOf } from './token.ts';
 import {
   isAwaited,
@@ -56,12 +63,12 @@ export interface VaultPart {
 export const noVaults: VaultPart = { cursors: [], shared: [] };
 
 /** How far a sync has come. */
-export interface Progress {
+export interface SyncProgress {
   readonly vaults: VaultPart;
-  readonly page: Page;
+  readonly page: ItemPage;
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
-  readonly transfers: readonly PreparedTransfer[];
+  readonly transfers: readonly PreparedItemTransfer[];
   /** Sent items that are not in this collection. */
   readonly notHere: readonly ClientItem[];
   /** What is left of `storedBytesMax`. */
@@ -80,7 +87,7 @@ export function pagePlans(view: View, request: SyncRequest) {
 }
 
 /** A sync before it has saved anything. */
-export function begin(view: View, request: SyncRequest, reads: PageReads): Progress {
+export function begin(view: View, request: SyncRequest, reads: PageReads): SyncProgress {
   const now = view.get(head);
   const page = pageIn(view, request, reads, startAt(view, request));
   return {
@@ -97,7 +104,7 @@ export function begin(view: View, request: SyncRequest, reads: PageReads): Progr
 }
 
 /** A sync that gives nothing. */
-export function unbegun(view: View): Progress {
+export function unbegun(view: View): SyncProgress {
   const now = view.get(head);
   const page = { rows: [], reached: now.position, complete: true };
   const remainingBytes = view.use(ItemSettings).storedBytesMax;
@@ -115,7 +122,7 @@ export function unbegun(view: View): Progress {
   };
 }
 
-function pageIn(view: View, request: SyncRequest, reads: PageReads, start: Start): Page {
+function pageIn(view: View, request: SyncRequest, reads: PageReads, start: Start): ItemPage {
   // A request for vaults alone gets none of the user's own items, so their cursor stays where it was.
   if (isVaultExclusive(request)) return { rows: [], reached: start.after, complete: true };
   return pageOf({
@@ -132,7 +139,7 @@ export function storedPlan({
   request,
   items,
   remainingBytes = view.use(ItemSettings).storedBytesMax,
-  incoming = new Map(),
+  incoming = noRows,
 }: {
   readonly view: View;
   readonly request: SyncRequest;
@@ -157,6 +164,7 @@ export function storedPlan({
 }
 
 const none: ReadonlySet<string> = new Set();
+const noRows: ReadonlyMap<string, ItemRow> = new Map();
 
 type StoredPlans = { readonly stored: KeysPlan<typeof item> } & ReturnType<typeof locationsPlan>;
 /** The stored rows of the sent items here, and for those that are being transferred, their rows in any collection. */
@@ -182,7 +190,7 @@ function wasRejected(view: View, uuid: string): boolean {
 export type Member = Pick<Saver, 'userUuid' | 'sessionUuid' | 'readOnly' | 'vault'>;
 
 /** A transfer that the source has prepared. */
-export interface PreparedTransfer {
+export interface PreparedItemTransfer {
   readonly id: string;
   readonly from: string;
   readonly to: string;
@@ -196,7 +204,7 @@ export interface TransferredItem {
 }
 
 /** The items that one turn saves. */
-export interface Batch {
+export interface ItemBatch {
   readonly request: SyncRequest;
   readonly items: readonly ClientItem[];
   readonly reads: StoredReads;
@@ -216,7 +224,7 @@ interface CollectionTimers extends RevisionTimers {
  * the account has no room for is refused whole. If a single item were refused as a conflict, its device would lose it with the
  * session. Clients keep the items of a refused call and send them again.
  */
-export function proceed(turn: Turn, batch: Batch, progress: Progress): Progress | Refused {
+export function proceed(turn: Turn, batch: ItemBatch, progress: SyncProgress): SyncProgress | Refused {
   const before = turn.get(head);
   const { remainingBytes } = progress;
   const saver = saverOf(turn, batch);
@@ -253,9 +261,9 @@ export function proceed(turn: Turn, batch: Batch, progress: Progress): Progress 
 /** One transfer for each target. */
 function prepareTransfers(
   turn: Turn,
-  batch: Batch,
+  batch: ItemBatch,
   moving: readonly MovingItem[],
-): readonly PreparedTransfer[] {
+): readonly PreparedItemTransfer[] {
   const found = foundIn(turn, batch);
   const targets = [...new Set(moving.map(({ to }) => to))];
   return targets.map((target) => {
@@ -269,7 +277,7 @@ function prepareTransfers(
   });
 }
 
-function saverOf(turn: Turn, { request, by }: Batch): Saver {
+function saverOf(turn: Turn, { request, by }: ItemBatch): Saver {
   const { contentLimitBytes, revisions } = turn.use(ItemSettings);
   return {
     collection: turn.self.id,
@@ -301,7 +309,7 @@ function fenced(turn: Turn, row: ItemRow | undefined, reads: StoredReads): ItemR
 const unfenced = (row: ItemRow, found: ItemRow | undefined): ItemRow =>
   found?.collection === row.collection ? { ...row, hop: found.hop } : row;
 
-function storedIn(turn: Turn, batch: Batch): Stored {
+function storedIn(turn: Turn, batch: ItemBatch): StoredState {
   const { reads } = batch;
   const found = foundIn(turn, batch);
   const incoming = (uuid: string) => {
@@ -329,7 +337,7 @@ export function canApply(turn: Turn, row: ItemRow, reads: StoredReads): boolean 
 
 function foundIn(
   turn: Turn,
-  { request, items, reads, incoming }: Batch,
+  { request, items, reads, incoming }: ItemBatch,
 ): (uuid: string) => ItemRow | undefined {
   const { stored } = reads;
   const collection = turn.self.id;
@@ -351,7 +359,7 @@ function foundIn(
 export function answer(
   collection: string,
   request: SyncRequest,
-  progress: Progress,
+  progress: SyncProgress,
   { generation }: ItemSettings,
 ): SyncReply {
   const { vaults, page, saved, conflicts, end, head: after } = progress;

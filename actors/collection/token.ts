@@ -62,8 +62,16 @@ export function tokenAt(collection: string, generation: string, head: Head, posi
   return token;
 }
 
+/** One sync asks several times in a row for the cursors of its token. */
+let lastDecoded: { readonly token: string; readonly cursors: readonly Cursor[] | undefined } | undefined;
+
 /** The cursors of a token of this server; undefined for any other text. */
 export function decodeToken(token: string): readonly Cursor[] | undefined {
+  if (lastDecoded?.token !== token) lastDecoded = { token, cursors: decoded(token) };
+  return lastDecoded.cursors;
+}
+
+function decoded(token: string): readonly Cursor[] | undefined {
   if (token.length > tokenLengthMax) return undefined;
   const [version, ...parts] = Buffer.from(token, 'base64url').toString('latin1').split(':');
   if (version !== format || parts.length > cursorsMax) return undefined;

@@ -4,7 +4,7 @@ import type { ValetClaims } from '../identity/valet-tokens.ts';
 import { type Answer, answerOf, type Refused, refuse } from '../reply.ts';
 import { removeFile } from './garbage.ts';
 import { chunkBytesMax } from './layout.ts';
-import type { Owner } from './owner.ts';
+import type { FileOwner } from './owner.ts';
 import { redeem, redeemedOn } from './redeemed.ts';
 import { type FileRow, storedFileOf } from './tables.ts';
 import { beingMoved, isMoving } from './transfer.ts';
@@ -31,7 +31,7 @@ export function answerIfRedeemed(turn: Turn, claims: ValetClaims): Answer<Record
 /** `deleted`: in this turn. A repeat of the deletion succeeds, too. */
 export function deleteByToken(
   turn: Turn,
-  { cleanup, quota }: Owner,
+  { cleanup, quota }: FileOwner,
   claims: ValetClaims,
   row: FileRow | undefined,
 ): 'deleted' | Answer<Record<string, never>> {

@@ -8,13 +8,13 @@ import { blobName, chunksIn } from './layout.ts';
 import { FileStore, FileStoreError } from './store.ts';
 import { type StoredUpload, storedOf } from './uploads.ts';
 
-type Closed = Answer<Record<never, never>>;
+type CloseAnswer = Answer<Record<never, never>>;
 
 interface Closing<P extends Plans> {
   readonly reads: (view: View) => P;
   /** An answer that does not depend on the upload: the caller may not close it, or it is closed already. */
-  readonly early: (turn: Turn, reads: PlanResults<P>) => Closed | undefined;
-  readonly close: (turn: Turn, reads: PlanResults<P>) => Closed;
+  readonly early: (turn: Turn, reads: PlanResults<P>) => CloseAnswer | undefined;
+  readonly close: (turn: Turn, reads: PlanResults<P>) => CloseAnswer;
 }
 
 /** Clients close once all their chunks are answered. */
@@ -27,7 +27,7 @@ export async function closePersisted<P extends Plans>(
   steps: Workflow,
   remoteIdentifier: string,
   { reads, early, close }: Closing<P>,
-): Promise<Closed> {
+): Promise<CloseAnswer> {
   for (let triesLeft = triesMax; triesLeft > 0; triesLeft -= 1) {
     const before = await steps.turn({
       reads,

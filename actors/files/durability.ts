@@ -11,7 +11,7 @@
  */
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../runtime/clock.ts';
-import { type FileCalls, keyOfBlob, Work } from './file-calls.ts';
+import { type FileCalls, FileWork, keyOfBlob } from './file-calls.ts';
 import { type FileSystem, type OpenFile, unless } from './file-system.ts';
 import { FileStoreError, noop, type WrittenBlob } from './store.ts';
 
@@ -59,7 +59,7 @@ export class Durability {
     const cancel = this.#options.clock.schedule(delayMs, begin);
     const finished = started
       .then(cancel)
-      .then(() => this.#syncAlone(name, file))
+      .then(() => this.#syncSeparately(name, file))
       .then(() => remember(this.#synced, name), noop)
       .then(() => {
         syncs.delete(sync);
@@ -75,14 +75,14 @@ export class Durability {
   }
 
   /** Syncs a blob that has its name, with its folders. */
-  async now(name: string, file: OpenFile, stop: Work): Promise<void> {
+  async now(name: string, file: OpenFile, stop: FileWork): Promise<void> {
     await this.#sync(name, file, stop);
     await this.#syncFoldersOf(name, stop);
     remember(this.#durable, name);
   }
 
   /** @throws FileStoreError `missing` if a blob is not there, or not whole */
-  async persist(blobs: readonly WrittenBlob[], stop: Work): Promise<void> {
+  async persist(blobs: readonly WrittenBlob[], stop: FileWork): Promise<void> {
     const left = blobs.filter(({ name }) => !this.#durable.has(name));
     const [first] = left;
     if (first !== undefined) {
@@ -105,15 +105,15 @@ export class Durability {
   }
 
   /** Finishes even after the store is closed, so that no acknowledged blob is lost. */
-  async #syncAlone(name: string, file: OpenFile): Promise<void> {
+  async #syncSeparately(name: string, file: OpenFile): Promise<void> {
     try {
-      await this.#sync(name, file, new Work(keyOfBlob(name)));
+      await this.#sync(name, file, new FileWork(keyOfBlob(name)));
     } finally {
       await this.#options.calls.cleanUp(() => file.close());
     }
   }
 
-  async #sync(name: string, file: OpenFile, stop: Work): Promise<void> {
+  async #sync(name: string, file: OpenFile, stop: FileWork): Promise<void> {
     const { calls, fs, folder } = this.#options;
     await calls.make(async () => {
       try {
@@ -126,7 +126,7 @@ export class Durability {
     }, stop);
   }
 
-  async #syncAgain({ name, bytes }: WrittenBlob, stop: Work): Promise<void> {
+  async #syncAgain({ name, bytes }: WrittenBlob, stop: FileWork): Promise<void> {
     const { calls, fs, folder } = this.#options;
     const path = join(folder, name);
     const found = await calls.make(() => fs.stat(path), stop).catch(unless('ENOENT'));
@@ -140,7 +140,7 @@ export class Durability {
     }
   }
 
-  async #syncFoldersOf(name: string, stop: Work): Promise<void> {
+  async #syncFoldersOf(name: string, stop: FileWork): Promise<void> {
     const { calls, fs, folder } = this.#options;
     const upload = dirname(join(folder, name));
     for (const each of [upload, dirname(upload), folder]) await calls.make(() => fs.syncFolder(each), stop);

@@ -24,7 +24,7 @@ export const serverKey: FairnessKey = ['server'];
 export const keyOfBlob = (name: string): FairnessKey => [name.slice(0, name.indexOf('/'))];
 
 /** One piece of work, with the owner it waits for. */
-export class Work extends Stop {
+export class FileWork extends Stop {
   readonly key: FairnessKey;
 
   constructor(key: FairnessKey, caller?: AbortSignal) {
@@ -45,12 +45,12 @@ export class FileCalls {
   }
 
   /** @throws what the call throws | OverloadedError | why the work is stopped */
-  make<T>(call: () => Promise<T>, stop: Work): Promise<T> {
+  make<T>(call: () => Promise<T>, stop: FileWork): Promise<T> {
     return this.inTime(() => this.#inTurn(call, stop.signal, stop.key), stop);
   }
 
   /** Stops the work when this takes too long. */
-  async inTime<T>(wait: () => Promise<T>, stop: Work): Promise<T> {
+  async inTime<T>(wait: () => Promise<T>, stop: FileWork): Promise<T> {
     const cancel = this.#clock.schedule(stallMs, () => stop.byStore('the disk does not answer'));
     try {
       return await wait();

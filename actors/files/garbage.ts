@@ -15,7 +15,7 @@ import { job, keys, type Turn, type View } from '../../runtime/command.ts';
 import type { Refused } from '../reply.ts';
 import { refuse } from '../reply.ts';
 import { blobName, type Chunk, chunksIn, type Origin, packBlobs, unpackBlobs } from './layout.ts';
-import type { Owner } from './owner.ts';
+import type { FileOwner } from './owner.ts';
 import type { Cleanup } from './state.ts';
 import { change, cleanUpAt, filesSlice } from './state.ts';
 import { FileStore, FileStoreError, listLimitMax } from './store.ts';
@@ -62,7 +62,7 @@ export function garbageOf(view: Pick<View, 'get'>): number {
 }
 
 /** Refuses new chunks and files while there is too much garbage. */
-export function refusalByGarbage(turn: Turn, { garbageBytesMax }: Owner): Refused | undefined {
+export function refusalByGarbage(turn: Turn, { garbageBytesMax }: FileOwner): Refused | undefined {
   const isTooMuch = garbageOf(turn) >= garbageMax || turn.get(filesSlice).garbageBytes > garbageBytesMax;
   return isTooMuch ? cleaningUp : undefined;
 }

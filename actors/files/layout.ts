@@ -20,10 +20,10 @@ export interface Chunk {
   readonly nonce: string;
 }
 
-export type Layout = Uint8Array;
-export const noChunks: Layout = new Uint8Array();
+export type BlobLayout = Uint8Array;
+export const noChunks: BlobLayout = new Uint8Array();
 
-export function chunkIn(layout: Layout, number: number): Chunk | undefined {
+export function chunkIn(layout: BlobLayout, number: number): Chunk | undefined {
   const start = (number - 1) * entryBytes;
   if (start + entryBytes > layout.byteLength) return undefined;
   const entry = Buffer.from(layout.buffer, layout.byteOffset + start, entryBytes);
@@ -32,20 +32,20 @@ export function chunkIn(layout: Layout, number: number): Chunk | undefined {
 }
 
 /** The chunks that are there, in order. */
-export function chunksIn(layout: Layout): readonly Chunk[] {
+export function chunksIn(layout: BlobLayout): readonly Chunk[] {
   return numbersIn(layout)
     .map((number) => chunkIn(layout, number))
     .filter((chunk) => chunk !== undefined);
 }
 
-export const isWithoutGap = (layout: Layout): boolean =>
+export const isWithoutGap = (layout: BlobLayout): boolean =>
   layout.byteLength > 0 && chunksIn(layout).length === numbersIn(layout).length;
 
-const numbersIn = (layout: Layout): readonly number[] =>
+const numbersIn = (layout: BlobLayout): readonly number[] =>
   Array.from({ length: layout.byteLength / entryBytes }, (_, index) => index + 1);
 
 /** The layout with this chunk in place of the one with its number. */
-export function withChunk(layout: Layout, { number, bytes, nonce }: Chunk): Layout {
+export function withChunk(layout: BlobLayout, { number, bytes, nonce }: Chunk): BlobLayout {
   const next = Buffer.alloc(Math.max(layout.byteLength, number * entryBytes));
   next.set(layout);
   const start = (number - 1) * entryBytes;
@@ -104,7 +104,7 @@ export interface Piece {
 /** The parts of blobs that make up a file from its byte `first` to its byte `last`, both included. */
 export function piecesOf(
   origin: Origin,
-  layout: Layout,
+  layout: BlobLayout,
   { first, last }: { readonly first: number; readonly last: number },
 ): readonly Piece[] {
   const pieces: Piece[] = [];

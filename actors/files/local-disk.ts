@@ -24,7 +24,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { FairnessKey } from '../queue.ts';
 import { Durability } from './durability.ts';
-import { FileCalls, keyOfBlob, serverKey, Work } from './file-calls.ts';
+import { FileCalls, FileWork, keyOfBlob, serverKey } from './file-calls.ts';
 import { codeOf, errorOf, type FileSystem, nodeFileSystem, type OpenFile, unless } from './file-system.ts';
 import { largePieces } from './pieces.ts';
 import {
@@ -67,7 +67,7 @@ const writtenPieceBytes = 262_144;
 const readPieceBytes = 524_288;
 /** Bytes of a draft without a name, at most: somewhat more than clients send in a chunk. */
 const namelessBytesMax = 8 * 1_048_576;
-/** When the draft of a node that never came back is removed. Each write to a draft begins its time anew. */
+/** When the draft of a node that never came back is removed. Each write to a draft restarts its time. */
 const strangeDraftAgeMs = 86_400_000;
 /** Attempts to give a draft its name. Each fails only if a removal comes in between. */
 const placingTriesMax = 10;
@@ -76,7 +76,7 @@ interface Filling {
   readonly draft: string;
   readonly naming: Promise<string>;
   readonly body: AsyncIterable<Uint8Array>;
-  readonly stop: Work;
+  readonly stop: FileWork;
   /** Fails a body that is larger than a draft without a name may be. */
   onNamed(): Promise<void>;
   onWritten(bytes: number): void;
@@ -101,7 +101,7 @@ class LocalDisk implements OpenFileStore {
   readonly #calls: FileCalls;
   readonly #durability: Durability;
   /** The work in progress, which the end of the store aborts. */
-  readonly #stops = new Set<Work>();
+  readonly #stops = new Set<FileWork>();
   /** All calls in progress, with those that no caller waits for any more. */
   readonly #writes = new Set<Promise<unknown>>();
   /** Bytes that writes have announced and not written yet. */
@@ -112,7 +112,7 @@ class LocalDisk implements OpenFileStore {
     const { folder, reserveBytes, nodeId, isShared, clock, random, fs = nodeFileSystem } = options;
     this.#folder = resolve(folder);
     this.#drafts = join(this.#folder, 'incoming');
-    // Behind a prefix, as `..` is a name for a node.
+    // The prefix is needed, because a node may be called `..`.
     this.#ownDrafts = join(this.#drafts, `node-${nodeId}`);
     this.#reserveBytes = reserveBytes;
     this.#isShared = isShared;
@@ -126,7 +126,7 @@ class LocalDisk implements OpenFileStore {
   async prepare(): Promise<void> {
     const fs = this.#fs;
     await fs.makeFolder(this.#ownDrafts);
-    // One above that this may not read was there before, and so was what is in it.
+    // A folder above that this process may not read was there before, with its entries.
     await fs.syncFolder(dirname(this.#folder)).catch(unless('EACCES'));
     for (const node of await fs.entriesOf(this.#drafts)) await this.#clear(join(this.#drafts, node));
   }
@@ -142,7 +142,7 @@ class LocalDisk implements OpenFileStore {
   ): Promise<void> {
     const name = nameFrom(naming);
     const stop = this.#begin([owner], signal);
-    // It is for nothing then.
+    // Without a name the write is for nothing.
     name.catch((error) => stop.byCaller(error));
     const writing = this.#write(name, announced(body, { bytes, signal: stop.signal }), bytes, stop);
     const over: Promise<unknown> = writing.catch(noop).then(() => this.#writes.delete(over));
@@ -184,7 +184,7 @@ class LocalDisk implements OpenFileStore {
         const piece = into.subarray(0, bytes);
         at += bytes;
         [into, other] = [other, into];
-        // While the reader has this one.
+        // Reads the next piece while the reader has this one.
         if (at < range.end) reading = ask(at);
         yield piece;
       }
@@ -192,7 +192,7 @@ class LocalDisk implements OpenFileStore {
       throw codeOf(error) === 'ENOENT' ? new FileStoreError('missing', error) : errorOf(error);
     } finally {
       this.#end(stop);
-      // Not while it is still read from.
+      // The file may not be closed while a read is in progress.
       const close = () => opening.then((file) => file.close());
       reading.then(close, close).catch(noop);
     }
@@ -253,7 +253,7 @@ class LocalDisk implements OpenFileStore {
     naming: Promise<string>,
     body: AsyncIterable<Uint8Array>,
     bytes: number,
-    stop: Work,
+    stop: FileWork,
   ): Promise<void> {
     const draft = join(this.#ownDrafts, this.#random.uuid());
     const left = [draft];
@@ -283,7 +283,7 @@ class LocalDisk implements OpenFileStore {
     }
   }
 
-  async #finish(draft: string, name: string, file: OpenFile, stop: Work): Promise<void> {
+  async #finish(draft: string, name: string, file: OpenFile, stop: FileWork): Promise<void> {
     let syncsLater = false;
     try {
       await this.#putInPlace(draft, name, stop);
@@ -292,20 +292,20 @@ class LocalDisk implements OpenFileStore {
       stop.signal.throwIfAborted();
       syncsLater = !this.#isShared;
     } finally {
-      // What is synced is safe, whatever becomes of this.
+      // Synced data is safe, even if closing the file fails.
       if (!syncsLater) await this.#calls.cleanUp(() => file.close());
     }
     if (syncsLater) this.#durability.begin(name, file);
   }
 
   /** Checks and reserves at once, so that two writes do not both find the same room. */
-  async #reserve(bytes: number, promise: () => void, stop: Work): Promise<void> {
+  async #reserve(bytes: number, promise: () => void, stop: FileWork): Promise<void> {
     const freeBytes = await this.#checkFreeBytes(stop);
     if (freeBytes - this.#promisedBytes - bytes < this.#reserveBytes) throw new FileStoreError('full');
     promise();
   }
 
-  async #checkFreeBytes(stop: Work): Promise<number> {
+  async #checkFreeBytes(stop: FileWork): Promise<number> {
     const freeBytes = await this.#call(() => this.#fs.freeBytesAt(this.#folder), stop);
     this.#freeBytes = freeBytes;
     return freeBytes;
@@ -344,7 +344,7 @@ class LocalDisk implements OpenFileStore {
     }
   }
 
-  async #putInPlace(draft: string, name: string, stop: Work): Promise<void> {
+  async #putInPlace(draft: string, name: string, stop: FileWork): Promise<void> {
     const path = join(this.#folder, name);
     const upload = dirname(path);
     for (let triesLeft = placingTriesMax - 1; ; triesLeft -= 1) {
@@ -358,11 +358,11 @@ class LocalDisk implements OpenFileStore {
     }
   }
 
-  /** In their order, as owner and upload are of one length. Nothing else that may lie there. */
-  async *#namesIn(prefix: string, after: string, stop: Work): AsyncGenerator<string> {
+  /** Names in their order, as all owners have one length, and all uploads. Skips other things that may be there. */
+  async *#namesIn(prefix: string, after: string, stop: FileWork): AsyncGenerator<string> {
     const isTop = prefix === '';
     const entries = await this.#call(() => this.#fs.entriesOf(join(this.#folder, prefix)), stop).catch(
-      // Removed meanwhile. The folder of all is never removed.
+      // Another call may have removed it meanwhile. The top folder is never removed.
       isTop ? unless() : unless('ENOENT', 'ENOTDIR'),
     );
     for (const entry of [...(entries ?? [])].sort()) {
@@ -375,7 +375,7 @@ class LocalDisk implements OpenFileStore {
     }
   }
 
-  /** Other nodes may do so at the same time, and use theirs. */
+  /** Removes drafts. Other nodes may do so at the same time, and may be using their own. */
   async #clear(drafts: string): Promise<void> {
     const strangeFromMs = this.#clock.nowMs() - strangeDraftAgeMs;
     const entries = await this.#fs.entriesOf(drafts).catch(unless('ENOENT', 'ENOTDIR'));
@@ -388,7 +388,7 @@ class LocalDisk implements OpenFileStore {
   }
 
   /** For work that only the end of the store, or a disk that does not answer, aborts. */
-  async #answering<T>(work: (stop: Work) => Promise<T>): Promise<T> {
+  async #answering<T>(work: (stop: FileWork) => Promise<T>): Promise<T> {
     const stop = this.#begin(serverKey);
     try {
       return await unlessAborted(work(stop), stop.signal);
@@ -399,18 +399,18 @@ class LocalDisk implements OpenFileStore {
     }
   }
 
-  #begin(key: FairnessKey, signal?: AbortSignal): Work {
-    const stop = new Work(key, signal);
+  #begin(key: FairnessKey, signal?: AbortSignal): FileWork {
+    const stop = new FileWork(key, signal);
     this.#stops.add(stop);
     return stop;
   }
 
-  #end(stop: Work): void {
+  #end(stop: FileWork): void {
     stop.end();
     this.#stops.delete(stop);
   }
 
-  #call<T>(call: () => Promise<T>, stop: Work): Promise<T> {
+  #call<T>(call: () => Promise<T>, stop: FileWork): Promise<T> {
     return this.#calls.make(call, stop);
   }
 }

@@ -56,11 +56,11 @@ export const fileTimerShapes = {
 const cancelledTransfer = z.object({ id: z.string(), hop: z.int() });
 
 export const fileMoveTellShapes = {
-  /** To the target: the source has finalized the transfer. */
+  /** Tells the target that the source has finalized the transfer. */
   fileMoved: z.object({ uploadUuid: z.string() }),
   /** To the target: the transfer of this id was given up at this transfer version. It answers by `fileSettled`. */
   fileGivenUp: cancelledTransfer,
-  /** To the source: what was given up cannot be applied any more. */
+  /** Tells the source that the transfer it gave up cannot be applied any more. */
   fileSettled: cancelledTransfer,
 };
 

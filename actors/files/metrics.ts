@@ -2,8 +2,8 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { type FileStore, FileStoreError, type FileStoreFailure, type OpenFileStore } from './store.ts';
 
-type Call = 'write' | 'persist' | 'read' | 'remove' | 'list';
-type Result = 'ok' | 'defect' | FileStoreFailure;
+type FileCall = 'write' | 'persist' | 'read' | 'remove' | 'list';
+type FileCallResult = 'ok' | 'defect' | FileStoreFailure;
 
 /** `check` makes the store look how much is free. */
 export function countedFileStore(store: OpenFileStore, registry: Registry, check: () => unknown): FileStore {
@@ -31,9 +31,9 @@ export function countedFileStore(store: OpenFileStore, registry: Registry, check
       else this.set(store.freeBytes);
     },
   });
-  const over = (call: Call, outcome: Result) => calls.inc({ call, outcome });
+  const over = (call: FileCall, outcome: FileCallResult) => calls.inc({ call, outcome });
 
-  async function counted<T>(call: Call, work: () => Promise<T>): Promise<T> {
+  async function counted<T>(call: FileCall, work: () => Promise<T>): Promise<T> {
     try {
       const result = await work();
       over(call, 'ok');
@@ -52,7 +52,7 @@ export function countedFileStore(store: OpenFileStore, registry: Registry, check
     persist: (blobs) => counted('persist', () => store.persist(blobs)),
     async *read(name, range, signal) {
       // A reader that stops early has read enough.
-      let outcome: Result = 'ok';
+      let outcome: FileCallResult = 'ok';
       try {
         for await (const piece of store.read(name, range, signal)) {
           bytes.inc({ call: 'read' }, piece.byteLength);
@@ -70,4 +70,5 @@ export function countedFileStore(store: OpenFileStore, registry: Registry, check
   };
 }
 
-const outcomeOf = (error: unknown): Result => (error instanceof FileStoreError ? error.failure : 'defect');
+const outcomeOf = (error: unknown): FileCallResult =>
+  error instanceof FileStoreError ? error.failure : 'defect';

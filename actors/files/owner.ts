@@ -7,7 +7,7 @@ import { refuse } from '../reply.ts';
 import type { Cleanup } from './state.ts';
 
 /** The owner of files, as the functions of this folder need it. */
-export interface Owner {
+export interface FileOwner {
   readonly cleanup: Cleanup;
   readonly quota: Quota;
   readonly fileBytesMax: number;

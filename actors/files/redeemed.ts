@@ -12,7 +12,7 @@ import { change, filesSlice } from './state.ts';
 const redeemedMax = 2_000;
 const retainedShare = 3 / 4;
 
-interface Redeemed {
+interface RedeemedToken {
   readonly on: 'read' | 'close' | 'delete' | 'move';
   /** The call that redeemed it. A repeat of this call is not a second use. */
   readonly by: string;
@@ -20,8 +20,8 @@ interface Redeemed {
   readonly endsMs: number;
 }
 
-/** By the id of the token. */
-export const redeemedMap = sliceMap<Redeemed>({
+/** Keyed by the id of the token. */
+export const redeemedMap = sliceMap<RedeemedToken>({
   family: 'spent-valet-token',
   format: 1,
   entriesMax: redeemedMax,
@@ -33,7 +33,7 @@ export const redeemedMap = sliceMap<Redeemed>({
   }),
 });
 
-export const redeemedOn = (view: Pick<View, 'entry'>, { id }: ValetClaims): Redeemed | undefined =>
+export const redeemedOn = (view: Pick<View, 'entry'>, { id }: ValetClaims): RedeemedToken | undefined =>
   view.entry(redeemedMap, id);
 
 /** Whether the token is so old that its redemption may be forgotten. */
@@ -43,7 +43,7 @@ export const isVoid = (view: Pick<View, 'get'>, { issuedMs }: ValetClaims): bool
 export function redeem(
   turn: Turn,
   { id, issuedMs, endsMs }: Pick<ValetClaims, 'id' | 'issuedMs' | 'endsMs'>,
-  on: Redeemed['on'],
+  on: RedeemedToken['on'],
   by = '',
 ): void {
   for (const [other, redeemed] of turn.entries(redeemedMap)) {

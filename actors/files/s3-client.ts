@@ -52,13 +52,13 @@ export function openS3Client(options: S3ClientOptions, limits: S3ClientLimits): 
   });
 }
 
-type Send = (command: DeleteObjectsCommand) => Promise<DeleteObjectsCommandOutput>;
+type SendRequest = (command: DeleteObjectsCommand) => Promise<DeleteObjectsCommandOutput>;
 
 /** Removes the objects, and stops at one that S3 keeps: returns the code of its reason. An object that is gone is no error. */
 export async function removeObjects(
   bucket: string,
   keys: readonly string[],
-  send: Send,
+  send: SendRequest,
 ): Promise<string | undefined> {
   for (let at = 0; at < keys.length; at += removeBatchMax) {
     const Objects = keys.slice(at, at + removeBatchMax).map((Key) => ({ Key }));

@@ -55,7 +55,7 @@ class S3 implements OpenFileStore {
   readonly #client: S3Client;
   readonly #bucket: string;
   readonly #clock: Clock;
-  readonly #calls = new Set<Call>();
+  readonly #calls = new Set<S3Call>();
   readonly freeBytes = undefined;
 
   constructor({ bucket, clock, ...options }: S3Options) {
@@ -186,7 +186,7 @@ class S3 implements OpenFileStore {
     this.#client.destroy();
   }
 
-  async #put(name: string, pieces: AsyncIterable<Uint8Array>, bytes: number, call: Call): Promise<void> {
+  async #put(name: string, pieces: AsyncIterable<Uint8Array>, bytes: number, call: S3Call): Promise<void> {
     const body = Readable.from(pieces, { objectMode: false, highWaterMark: readAheadBytes });
     // The client pipes the body. A pipe reports the end of neither stream to the other.
     const request = new AbortController();
@@ -208,7 +208,7 @@ class S3 implements OpenFileStore {
     }
   }
 
-  async *#part(name: string, { start, end }: ByteRange, call: Call): AsyncGenerator<Uint8Array> {
+  async *#part(name: string, { start, end }: ByteRange, call: S3Call): AsyncGenerator<Uint8Array> {
     const get = new GetObjectCommand({ Bucket: this.#bucket, Key: name, Range: `bytes=${start}-${end - 1}` });
     const { Body, ContentLength } = await call.answer((abortSignal) =>
       this.#client.send(get, { abortSignal }),
@@ -229,7 +229,7 @@ class S3 implements OpenFileStore {
     }
   }
 
-  async #calling<T>(signal: AbortSignal | undefined, work: (call: Call) => Promise<T>): Promise<T> {
+  async #calling<T>(signal: AbortSignal | undefined, work: (call: S3Call) => Promise<T>): Promise<T> {
     const call = this.#begin(signal);
     try {
       return await work(call);
@@ -240,20 +240,20 @@ class S3 implements OpenFileStore {
     }
   }
 
-  #begin(signal: AbortSignal | undefined): Call {
-    const call = new Call(new Stop(signal), this.#clock);
+  #begin(signal: AbortSignal | undefined): S3Call {
+    const call = new S3Call(new Stop(signal), this.#clock);
     this.#calls.add(call);
     return call;
   }
 
-  #end(call: Call): void {
+  #end(call: S3Call): void {
     call.end();
     this.#calls.delete(call);
   }
 }
 
 /** One call of the store, with the time that it has waited for S3. */
-class Call {
+class S3Call {
   readonly stop: Stop;
   readonly #clock: Clock;
   #isOver = false;
@@ -308,7 +308,7 @@ class Call {
 /** The body, as the client asks for it. The time that its caller takes for it does not count against S3. */
 async function* sent(
   pieces: AsyncIterator<Uint8Array>,
-  call: Call,
+  call: S3Call,
   begin: () => void,
 ): AsyncGenerator<Uint8Array> {
   begin();

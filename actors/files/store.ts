@@ -92,9 +92,9 @@ export type FileStoreFailure =
   | 'full'
   /** The store does not answer, refuses, or is broken. It may work again later. */
   | 'unavailable'
-  /** Nothing of that name, or not all of the range. */
+  /** There is no blob of that name, or it lacks a part of the range. */
   | 'missing'
-  /** By the caller: its signal, or a body that failed or was not as long as announced. */
+  /** The caller aborted it, by its signal or by a body that failed or was not as long as announced. */
   | 'aborted';
 
 export class FileStoreError extends Error {
@@ -176,7 +176,7 @@ export async function* announced(
     if (leftBytes > 0) throw new FileStoreError('aborted', new Error('the body is shorter than announced'));
     if (last !== undefined) yield last;
   } finally {
-    // It may not hear of this before it has its next piece, which nobody waits for.
+    // The source may notice this only with its next piece. Nobody waits for that.
     pieces.return?.().then(noop, noop);
   }
 }

@@ -36,11 +36,11 @@ import {
   type View,
 } from '../../runtime/command.ts';
 import { keyed, type MessageShape } from '../../runtime/contract.ts';
-import type { State } from '../../runtime/slice.ts';
+import type { SliceSource } from '../../runtime/slice.ts';
 import { sliceMap } from '../../runtime/slice.ts';
 import type { ValetClaims } from '../identity/valet-tokens.ts';
 import { type Refused, refuse } from '../reply.ts';
-import type { Owner } from './owner.ts';
+import type { FileOwner } from './owner.ts';
 import { redeem, redeemedOn } from './redeemed.ts';
 import { putRow } from './state.ts';
 import { type FileRow, file, fileKey } from './tables.ts';
@@ -51,12 +51,12 @@ const incomingMax = 200;
 const finalizedAfterMs = 30_000;
 const incomingMostMs = 86_400_000;
 /** How long the source waits for a target that is gone and answers nothing. By then it has long been fenced. */
-const givenUpMostMs = 86_400_000;
+const abandonedMostMs = 86_400_000;
 
 export const ownerSchema = z.object({ kind: z.enum(['user', 'vault']), uuid: z.string() });
 export type OwnerOfFiles = z.infer<typeof ownerSchema>;
 
-/** By the id of the token. */
+/** Keyed by the id of the token. */
 export const outgoingFileMap = sliceMap<{
   readonly to: OwnerOfFiles;
   readonly remoteIdentifier: string;
@@ -79,7 +79,7 @@ export const outgoingFileMap = sliceMap<{
   }),
 });
 
-/** By the uuid of the upload: files that are here, and that their source has not finalized. */
+/** Keyed by the uuid of the upload: files that are here, and that their source has not finalized. */
 export const incomingFileMap = sliceMap<{ readonly sinceMs: number }>({
   family: 'incoming-file',
   format: 1,
@@ -107,14 +107,14 @@ const notMoved: Refused = refuse.notNow('The file was not moved. Please try agai
 export const beingMoved: Refused = refuse.notNow('The file is being moved. Please try again.', 5_000);
 
 /** Whether neither side may change it. */
-export function isMoving(state: State & { readonly nowMs: number }, { upload_uuid }: FileRow): boolean {
+export function isMoving(state: SliceSource & { readonly nowMs: number }, { upload_uuid }: FileRow): boolean {
   const incoming = state.entry(incomingFileMap, upload_uuid);
   if (incoming !== undefined && state.nowMs < incoming.sinceMs + incomingMostMs) return true;
   return [...state.entries(outgoingFileMap).values()].some(({ uploadUuid }) => uploadUuid === upload_uuid);
 }
 
 /** `isOver`: the token has moved the file already. */
-export type Prepared = { readonly file: MovingFile } | { readonly isOver: true };
+export type PreparedFileTransfer = { readonly file: MovingFile } | { readonly isOver: true };
 
 export function prepareFileTransfer({
   turn,
@@ -128,7 +128,7 @@ export function prepareFileTransfer({
   readonly row: FileRow | undefined;
   readonly to: OwnerOfFiles;
   readonly timer: FinalizeTimer;
-}): Prepared | Refused {
+}): PreparedFileTransfer | Refused {
   const { id, remoteIdentifier, issuedMs, endsMs } = claims;
   if (redeemedOn(turn, claims) !== undefined) return { isOver: true };
   if (row === undefined) return nothingToMove;
@@ -215,12 +215,12 @@ export interface Finalizing {
   /** `unknown`: the target has not answered. */
   readonly applied: boolean | 'unknown';
   readonly files: KeysResult<typeof file>;
-  readonly owner: Owner;
+  readonly owner: FileOwner;
   readonly timer: FinalizeTimer;
 }
 
 /** The message that the target has to get. */
-export type Finalized =
+export type FinalizedTransfer =
   | { readonly outcome: 'moved'; readonly to: OwnerOfFiles; readonly uploadUuid: string }
   | { readonly outcome: 'given up'; readonly to: OwnerOfFiles; readonly hop: number };
 
@@ -228,7 +228,7 @@ export type Finalized =
 export function finalizeFileTransfer(
   turn: Turn,
   { id, applied, files, owner, timer }: Finalizing,
-): Finalized | undefined {
+): FinalizedTransfer | undefined {
   const transfer = turn.entry(outgoingFileMap, id);
   if (transfer === undefined) return undefined;
   turn.removeEntry(outgoingFileMap, id);
@@ -250,7 +250,7 @@ export function finalizeFileTransfer(
   putRow(turn, { ...row, ...next });
   if (applied === false) return undefined;
   turn.setEntry(outgoingFileMap, id, { ...transfer, givenUpHop: next.hop });
-  turn.arm(keyed(timer, id), turn.nowMs + givenUpMostMs, { id });
+  turn.arm(keyed(timer, id), turn.nowMs + abandonedMostMs, { id });
   return { outcome: 'given up', to, hop: next.hop };
 }
 

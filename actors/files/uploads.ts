@@ -9,9 +9,9 @@
  *               and held bytes become used
  *
  * Invariants
- *   - The bytes of every blob that may be in the store count: as held from `begin` on, and as used from `close` on, in the same
- *     commit. So an account never takes more than its quota, whatever it does at the same time.
- *   - Every blob that may be in the store is named by the upload, the file or the garbage, from before it is written until it is
+ *   - The bytes of every blob that may be in the store count. They count as held from `begin` on, and as used from `close` on, in
+ *     the same commit. So an account never takes more than its quota, whatever it does at the same time.
+ *   - The upload, the file or the garbage names every blob that may be in the store, from before it is written until it is
  *     removed. One exception: a gateway may write a blob after its upload has ended, or after the chunk has come again. It then
  *     abandons the blob, or the sweep removes it; until then the blob counts nowhere.
  *   - A file changes in one commit: it is the earlier one or this one, and never a mixture.
@@ -25,21 +25,21 @@
  */
 import { z } from 'zod';
 import { keys, lookup, type PlanResults, type Turn, timer, type View } from '../../runtime/command.ts';
-import { type State, sliceMap } from '../../runtime/slice.ts';
+import { type SliceSource, sliceMap } from '../../runtime/slice.ts';
 import { type Refused, refuse } from '../reply.ts';
 import { discard, discardFile, garbageOf, refusalByGarbage } from './garbage.ts';
 import {
+  type BlobLayout,
   type Chunk,
   chunkIn,
   chunksIn,
   chunksMax,
   isWithoutGap,
-  type Layout,
   noChunks,
   type Origin,
   withChunk,
 } from './layout.ts';
-import { noSpace, type Owner } from './owner.ts';
+import { type FileOwner, noSpace } from './owner.ts';
 import { type Cleanup, change, cleanUpAt, putRow } from './state.ts';
 import { type FileRow, file, fileKey } from './tables.ts';
 import { beingMoved, isMoving } from './transfer.ts';
@@ -59,7 +59,7 @@ const slackBytes = 4_096;
 const chunksOfAnyFile = 64;
 const usualChunkBytesMin = 65_536;
 
-interface Pending extends Chunk {
+interface PendingChunk extends Chunk {
   readonly sinceMs: number;
 }
 
@@ -70,10 +70,10 @@ interface Upload {
   /** The bytes of the chunks in `layout`. */
   readonly storedBytes: number;
   readonly layout: Uint8Array;
-  readonly pending: readonly Pending[];
+  readonly pending: readonly PendingChunk[];
 }
 
-/** By the remote identifier of the file. */
+/** Keyed by the remote identifier of the file. */
 export const uploadMap = sliceMap<Upload>({
   family: 'upload',
   format: 1,
@@ -112,7 +112,7 @@ export interface OpenRequest {
 type NoContent = Record<never, never>;
 const done: NoContent = {};
 
-export function openUpload(turn: Turn, owner: Owner, request: OpenRequest): NoContent | Refused {
+export function openUpload(turn: Turn, owner: FileOwner, request: OpenRequest): NoContent | Refused {
   const { remoteIdentifier, uploadUuid, unencryptedBytes } = request;
   const earlier = turn.entry(uploadMap, remoteIdentifier);
   if (earlier?.uploadUuid === uploadUuid) return done;
@@ -132,7 +132,7 @@ export function openUpload(turn: Turn, owner: Owner, request: OpenRequest): NoCo
 /** Refusals that do not depend on the quota. */
 export function refusalToOpen(
   turn: Turn,
-  { fileBytesMax }: Owner,
+  { fileBytesMax }: FileOwner,
   { remoteIdentifier, unencryptedBytes }: Omit<OpenRequest, 'uploadUuid'>,
 ): Refused | undefined {
   const isOneMore = turn.entry(uploadMap, remoteIdentifier) === undefined;
@@ -146,7 +146,7 @@ export interface ChunkRequest extends Chunk {
 
 export function beginChunk(
   turn: Turn,
-  owner: Owner,
+  owner: FileOwner,
   { remoteIdentifier, number, bytes, nonce }: ChunkRequest,
 ): Origin | Refused {
   const upload = openUploadOf(turn, remoteIdentifier);
@@ -177,7 +177,7 @@ export interface StoredChunk {
 
 export function finishChunk(
   turn: Turn,
-  { cleanup }: Pick<Owner, 'cleanup'>,
+  { cleanup }: Pick<FileOwner, 'cleanup'>,
   { remoteIdentifier, uploadUuid, nonce }: StoredChunk,
 ): NoContent | Refused {
   const upload = openUploadOf(turn, remoteIdentifier);
@@ -198,7 +198,7 @@ export function finishChunk(
 }
 
 /** Attempts at the same number that were begun before this one. The last one counts, even if an earlier one finishes later. */
-const replacedBy = (chunk: Pending, pending: readonly Pending[]): readonly Pending[] =>
+const replacedBy = (chunk: PendingChunk, pending: readonly PendingChunk[]): readonly PendingChunk[] =>
   pending.slice(0, pending.indexOf(chunk)).filter(({ number }) => number === chunk.number);
 
 /** `bytes`: as many as may be in the store. */
@@ -216,7 +216,7 @@ export const abandonPlan = (
 /** Makes the blob garbage, unless a `finish` whose answer was lost has named it. */
 export function abandonChunk(
   turn: Turn,
-  { cleanup }: Pick<Owner, 'cleanup'>,
+  { cleanup }: Pick<FileOwner, 'cleanup'>,
   { remoteIdentifier, uploadUuid, ...chunk }: AbandonedChunk,
   { here, anywhere }: PlanResults<ReturnType<typeof abandonPlan>>,
 ): NoContent {
@@ -238,7 +238,7 @@ export function abandonChunk(
 /** `replaced`: the present file of this name. */
 export function closeUpload(
   turn: Turn,
-  { cleanup, quota, fileBytesMax }: Owner,
+  { cleanup, quota, fileBytesMax }: FileOwner,
   remoteIdentifier: string,
   replaced: FileRow | undefined,
 ): NoContent | Refused {
@@ -267,7 +267,7 @@ export interface ClosedFile {
 /** Writes a closed file in place of an earlier one of its name. Returns how many more bytes the owner's files take. */
 export function putFile(
   turn: Turn,
-  cleanup: Owner['cleanup'],
+  cleanup: FileOwner['cleanup'],
   { remoteIdentifier, uploadUuid, bytes, layout }: ClosedFile,
   replaced: FileRow | undefined,
 ): number {
@@ -286,7 +286,7 @@ export function putFile(
 
 /** The blobs of an open upload so far. */
 export interface StoredUpload extends Origin {
-  readonly layout: Layout;
+  readonly layout: BlobLayout;
 }
 
 export function storedOf(turn: Turn, remoteIdentifier: string): StoredUpload | undefined {
@@ -295,7 +295,7 @@ export function storedOf(turn: Turn, remoteIdentifier: string): StoredUpload | u
 }
 
 /** Bytes of open uploads that may be in the store. */
-export function heldBytes(state: State): number {
+export function heldBytes(state: SliceSource): number {
   let bytes = 0;
   for (const upload of state.entries(uploadMap).values()) bytes += heldBy(upload);
   return bytes;
@@ -305,7 +305,7 @@ const heldBy = ({ storedBytes, pending }: Upload): number => storedBytes + bytes
 
 /** The bytes that the upload of this file will hold with so many more, at most. */
 export function heldWith(
-  state: State,
+  state: SliceSource,
   { remoteIdentifier, bytes }: Pick<ChunkRequest, 'remoteIdentifier' | 'bytes'>,
 ): { readonly uploadUuid: string; readonly bytes: number } | undefined {
   const upload = state.entry(uploadMap, remoteIdentifier);
@@ -330,7 +330,7 @@ export function oldestUnsent(turn: Turn, isOne: (uploadUuid: string) => boolean)
 }
 
 /** False if something was sent to it meanwhile; it then goes on. */
-export function giveUpUnsent(turn: Turn, owner: Owner, uploadUuid: string): boolean {
+export function giveUpUnsent(turn: Turn, owner: FileOwner, uploadUuid: string): boolean {
   for (const [remoteIdentifier, upload] of turn.entries(uploadMap)) {
     if (upload.uploadUuid !== uploadUuid) continue;
     if (!isUnsent(turn, upload)) return false;
@@ -340,14 +340,14 @@ export function giveUpUnsent(turn: Turn, owner: Owner, uploadUuid: string): bool
 }
 
 /** Ends overdue uploads, or all of them. For the others it arms the timer. */
-export function endUploads(turn: Turn, owner: Owner, which: 'overdue' | 'all'): void {
+export function endUploads(turn: Turn, owner: FileOwner, which: 'overdue' | 'all'): void {
   for (const [remoteIdentifier, upload] of turn.entries(uploadMap)) {
     if (which === 'all' || upload.endsAtMs <= turn.nowMs) endUpload(turn, owner, remoteIdentifier, upload);
     else cleanUpAt(turn, owner.cleanup, upload.endsAtMs);
   }
 }
 
-function endUpload(turn: Turn, owner: Owner, remoteIdentifier: string, upload: Upload): void {
+function endUpload(turn: Turn, owner: FileOwner, remoteIdentifier: string, upload: Upload): void {
   turn.removeEntry(uploadMap, remoteIdentifier);
   owner.quota.release(upload.uploadUuid);
   discard(turn, owner.cleanup, originOf(turn, upload), [...chunksIn(upload.layout), ...upload.pending]);
@@ -361,7 +361,7 @@ function openUploadOf(turn: Turn, remoteIdentifier: string): Upload | undefined 
 const isShattered = ({ storedBytes, layout }: Upload): boolean =>
   chunksIn(layout).length > chunksOfAnyFile + storedBytes / usualChunkBytesMin;
 
-/** By the chunks that will be there once all that is pending is stored. */
+/** Keyed by the chunks that will be there once all that is pending is stored. */
 function fits({ unencryptedBytes, layout, pending }: Upload): boolean {
   const bytesByNumber = new Map(
     [...chunksIn(layout), ...pending].map(({ number, bytes }) => [number, bytes]),
@@ -382,7 +382,7 @@ export const isChunkNumber = (number: number): boolean =>
   Number.isInteger(number) && number >= 1 && number <= chunksMax;
 
 /** The timer of an owner. It ends uploads that were not closed in time, and starts the removal of garbage again. */
-export const cleanupTimer = (cleanup: Cleanup, ownerIn: (turn: Turn) => Owner) =>
+export const cleanupTimer = (cleanup: Cleanup, ownerIn: (turn: Turn) => FileOwner) =>
   timer({
     ...cleanup.timer,
     missed: 'fire-once',

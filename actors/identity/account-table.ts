@@ -3,7 +3,7 @@
  * hint, and the actor checks that it still holds.
  */
 
-import { type Lookups, lookup } from '../../runtime/command.ts';
+import { type Lookups, lookup, type Workflow } from '../../runtime/command.ts';
 import { type RowOf, table } from '../../runtime/table.ts';
 import type { SignInAddress } from './signin-keys.ts';
 
@@ -35,3 +35,13 @@ export async function findUser(lookups: Lookups, address: SignInAddress): Promis
   const { rows } = await lookups.find(lookup(accountTable, [addressKey(address)]));
   return rows[0]?.user_uuid;
 }
+
+/** The row of an address as a step of a workflow reads it, and nothing else. */
+export const readAccount = (
+  workflow: Pick<Workflow, 'turn'>,
+  address: SignInAddress,
+): Promise<AccountRow | undefined> =>
+  workflow.turn({
+    reads: () => ({ account: lookup(accountTable, [addressKey(address)]) }),
+    turn: (_turn, { account }) => account.rows[0],
+  });

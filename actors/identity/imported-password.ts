@@ -16,12 +16,12 @@ export const isImportedHash = (hashed: string | undefined): boolean =>
   hashed !== undefined && bcryptForm.test(hashed);
 
 /** A hash of the cost that such servers use. No known password matches it. */
-const nobodysHash = '$2a$11$NDUhdcCxC.mxwG/j2xc5cuZwhyLKkMofCLgiGqdRq4ckuzZD4eumW';
+const dummyHash = '$2a$11$NDUhdcCxC.mxwG/j2xc5cuZwhyLKkMofCLgiGqdRq4ckuzZD4eumW';
 
 /** For an undefined hash it answers false, after the same work. The first call loads the library, which most servers never need. */
 export async function verifyImported(hashed: string | undefined, password: string): Promise<boolean> {
   const { verify } = await import('@node-rs/bcrypt');
-  return verify(password, hashed ?? nobodysHash);
+  return verify(password, hashed ?? dummyHash);
 }
 
 /** Whether any such hash is left on the server, as the hosts know it. */

@@ -91,7 +91,7 @@ export function storedKeyParams(sent: SentKeyParams, before: Partial<StoredKeyPa
   };
 }
 
-type KeyParamsRow = Pick<AccountRow, 'identifier' | 'key_params'>;
+export type KeyParamsRow = Pick<AccountRow, 'identifier' | 'key_params'>;
 
 /** As a signed-in caller gets them. */
 export function fullKeyParams(row: KeyParamsRow): KeyParams {

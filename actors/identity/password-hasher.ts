@@ -39,7 +39,7 @@ export const keyOfUser = (userUuid: string): FairnessKey => ['signed-in', userUu
 const networkKey = (address: string | null): FairnessKey => [siteOf(address ?? ''), networkOf(address ?? '')];
 
 /** A hash of these parameters that no known password matches. */
-const nobodysHash =
+const dummyHash =
   '$argon2id$v=19$m=19456,t=2,p=1$c2NyaXB0b3JpdW0tLS0tLQ$bm9ib2R5IGhhcyB0aGlzIHBhc3N3b3JkLCBub2JvZHk';
 
 /** One core stays free for the event loop. */
@@ -60,7 +60,7 @@ interface Checks {
 }
 
 const slowChecks: Checks = {
-  own: (hashed, password) => argon2Verify(hashed ?? nobodysHash, password),
+  own: (hashed, password) => argon2Verify(hashed ?? dummyHash, password),
   imported: verifyImported,
 };
 

@@ -41,7 +41,7 @@ const sessionSecretsSchema = z.object({
 export type SessionSecrets = z.infer<typeof sessionSecretsSchema>;
 
 export const issuedSchema = z.object({ session: sessionBodySchema, secrets: sessionSecretsSchema });
-export type Issued = z.infer<typeof issuedSchema>;
+export type IssuedSession = z.infer<typeof issuedSchema>;
 
 /** The token that an account without sessions gets instead of one. */
 const issuedTokenSchema = z.object({
@@ -52,9 +52,9 @@ const issuedTokenSchema = z.object({
 
 /** The result of signing in. */
 export const grantedSchema = z.union([issuedSchema, issuedTokenSchema]);
-export type Granted = z.infer<typeof grantedSchema>;
+export type GrantedSession = z.infer<typeof grantedSchema>;
 
-export const sessionUuidOf = (granted: Granted): string =>
+export const sessionUuidOf = (granted: GrantedSession): string =>
   'secrets' in granted ? granted.secrets.sessionUuid : granted.sessionUuid;
 
 const user = z.object({ uuid: z.string(), email: z.string(), protocolVersion: z.string() });

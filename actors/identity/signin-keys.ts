@@ -48,7 +48,7 @@ export interface SigninKeys {
   readUnsubscribeToken(text: string): string | undefined;
   /** For an unknown address, always the same: the uuid of a user who does not exist. */
   pseudoUser(address: SignInAddress): string;
-  /** The second factor that about half of the unknown addresses are asked for, in vain. */
+  /** The second factor that about half of the unknown addresses are asked for. No code passes it. */
   pseudoFactor(address: SignInAddress): 'totp' | 'emailed-code' | 'security-key' | undefined;
   /** The security keys that an unknown address seems to have. */
   pseudoCredentials(address: SignInAddress): readonly PseudoCredential[];
@@ -125,7 +125,7 @@ function addressHmac(key: Buffer, { email, workspace }: SignInAddress): string {
 
 /** Security keys that do not exist, for addresses that have none: as different from each other as real ones are. */
 
-interface PseudoCredential {
+export interface PseudoCredential {
   /** Base64url, as all clients have it. */
   readonly id: string;
   readonly transports: readonly string[];

@@ -11,7 +11,7 @@ import {
 import { head } from '../collection/head.ts';
 import { item } from '../collection/item.ts';
 import type { TrimTimer } from '../collection/revisions/usage.ts';
-import type { Owner } from '../files/owner.ts';
+import type { FileOwner } from '../files/owner.ts';
 import { answerOf, type Refused } from '../reply.ts';
 import { filePlan, fileResponse, writeFile } from './files.ts';
 import { existingPlan, importedItemOf, missingItems, removeItems, writeItems } from './items.ts';
@@ -22,12 +22,12 @@ import { historyPlan, listedRevisions, writeRevisions } from './revisions.ts';
 /** What one page of a list may bring into memory. */
 const pageBytes = 4 * 1_048_576;
 
-interface Collection<P extends Readonly<Record<string, AnyPlan>>> {
+interface ImportCollection<P extends Readonly<Record<string, AnyPlan>>> {
   readonly trim: TrimTimer;
   /** The vault that a collection is; null: a user. */
   vaultOf(view: View): string | null;
   ownerReads(view: View): P;
-  owner(turn: Turn, reads: PlanResults<P>): Owner;
+  owner(turn: Turn, reads: PlanResults<P>): FileOwner;
 }
 
 export function collectionImportCommands<P extends Readonly<Record<string, AnyPlan>>>({
@@ -35,7 +35,7 @@ export function collectionImportCommands<P extends Readonly<Record<string, AnyPl
   vaultOf,
   ownerReads,
   owner,
-}: Collection<P>) {
+}: ImportCollection<P>) {
   const whereWritable = <Ok>(view: View, work: () => Ok | Refused) =>
     answerOf(isWritable(view) ? work() : notWritable);
   return {

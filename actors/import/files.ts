@@ -3,7 +3,7 @@
  * that failed.
  */
 import { type KeysResult, keys, type Turn, type View } from '../../runtime/command.ts';
-import type { Owner } from '../files/owner.ts';
+import type { FileOwner } from '../files/owner.ts';
 import { haveWatched } from '../files/state.ts';
 import { file, fileKey, storedFileOf } from '../files/tables.ts';
 import { type ClosedFile, putFile } from '../files/uploads.ts';
@@ -15,7 +15,7 @@ export const filePlan = (view: View, remoteIdentifier: string) => ({
 /** Replaces an earlier file of that name. A repeat changes nothing. */
 export function writeFile(
   turn: Turn,
-  { cleanup, quota }: Owner,
+  { cleanup, quota }: FileOwner,
   imported: ClosedFile,
   files: KeysResult<typeof file>,
 ): void {

@@ -4,8 +4,8 @@
  *
  * `isSameVersion` recognises rows that are there already. So a call may come twice, and a pass that was killed goes on.
  */
-import type { KeysResult, Turn, View } from '../../runtime/command.ts';
-import { keys } from '../../runtime/command.ts';
+import { type KeysResult, keys, type Turn, type View } from '../../runtime/command.ts';
+import { isStorableText } from '../../runtime/table.ts';
 import { advance, type Head, head, without } from '../collection/head.ts';
 import { type ItemRow, isForwardingTombstone, item } from '../collection/item.ts';
 import { isKnownContentType } from '../collection/item-fields.ts';
@@ -13,7 +13,6 @@ import { revisionsPerItemMax } from '../collection/revisions/slots.ts';
 import { type RevisionRow, revision } from '../collection/revisions/table.ts';
 import { ciphertextAsItWas, identityOf } from '../collection/saved-row.ts';
 import { ItemSettings } from '../collection/settings.ts';
-import { isStorableText } from '../storable-text.ts';
 import type { ImportedItem, ItemVersion, refusalReasons } from './messages.ts';
 
 type Existing = KeysResult<typeof item>;

@@ -13,7 +13,7 @@
  */
 import { keys, type PlanResults, range, type Turn, type View } from '../../runtime/command.ts';
 import { AccountSettings } from '../settings.ts';
-import type { Failure } from './contract.ts';
+import type { MailFailure } from './contract.ts';
 import { logAttempt } from './log-table.ts';
 import { listenerOf, tellOutcome, tellRecalled } from './outcome.ts';
 import {
@@ -29,7 +29,7 @@ import {
 import { forgetUnwanted, isUnwanted } from './recalled.ts';
 import { chooseRelay, countAttempt, goesToNext, pauseRelay, resumeRelay } from './relay-use.ts';
 import { credentialOf, type Relay } from './relays.ts';
-import type { Result } from './sender.ts';
+import type { SendResult } from './sender.ts';
 import { rulesOf, waitMsAfter } from './sources.ts';
 import {
   isLarge,
@@ -161,7 +161,7 @@ export function conclude({
   readonly turn: Turn;
   readonly worker: number;
   readonly leased: LeasedMail;
-  readonly result: Result;
+  readonly result: SendResult;
   readonly reads: LeasedReads;
 }): LeasedMail | undefined {
   const mail = leasedMail(turn, worker, reads);
@@ -226,25 +226,25 @@ function accept(turn: Turn, before: MailRow, lacksAttachment = false): undefined
   tell(turn, write(turn, before, changed), 'accepted', lacksAttachment);
 }
 
-function retry(turn: Turn, before: MailRow, failure: Failure): undefined {
+function retry(turn: Turn, before: MailRow, failure: MailFailure): undefined {
   const changed = counted(before);
   const waitMs = waitMsAfter(rulesOf(before.source), changed.attempts);
   if (waitMs === undefined) return die(turn, before, changed, failure);
   return requeue(turn, before, changed, { failure, waitMs });
 }
 
-function uncertain(turn: Turn, before: MailRow, failure: Failure): undefined {
+function uncertain(turn: Turn, before: MailRow, failure: MailFailure): undefined {
   if (rulesOf(before.source).repeatsUncertain) return retry(turn, before, failure);
   return die(turn, before, counted(before), failure);
 }
 
-interface Next {
-  readonly failure: Failure | null;
+interface NextAttempt {
+  readonly failure: MailFailure | null;
   /** Absent if the mail may be tried again at once, as it is not to blame. */
   readonly waitMs?: number;
 }
 
-function requeue(turn: Turn, before: MailRow, changed: MailRow, { failure, waitMs }: Next): undefined {
+function requeue(turn: Turn, before: MailRow, changed: MailRow, { failure, waitMs }: NextAttempt): undefined {
   if (isUnwanted(turn, before.id)) return recallUnsent(turn, before, changed);
   const nextAttemptAtMs = turn.nowMs + (waitMs ?? 0);
   if (before.expires_at !== null && nextAttemptAtMs >= before.expires_at) {
@@ -267,7 +267,7 @@ function recallUnsent(turn: Turn, before: MailRow, { attempts }: MailRow): undef
   tellRecalled(turn, { ...before, attempts });
 }
 
-function die(turn: Turn, before: MailRow, changed: MailRow, failure: Failure): undefined {
+function die(turn: Turn, before: MailRow, changed: MailRow, failure: MailFailure): undefined {
   // Not even an administrator sends a mail that has expired, or one that its source has recalled.
   const content = failure === 'expired' || isUnwanted(turn, before.id) ? null : before.content;
   tell(

@@ -12,19 +12,19 @@ const contentSchema = z.object({
 });
 export type Content = z.infer<typeof contentSchema>;
 
-interface Owned {
+interface MailOwner {
   readonly id: string;
   readonly userUuid: string;
 }
 
-const sealedFor = ({ id, userUuid }: Owned) => ({ userUuid, purpose: `mail:${id}` });
+const sealedFor = ({ id, userUuid }: MailOwner) => ({ userUuid, purpose: `mail:${id}` });
 
-export function sealContent(turn: Pick<Turn, 'use' | 'random'>, mail: Owned, content: Content): Buffer {
+export function sealContent(turn: Pick<Turn, 'use' | 'random'>, mail: MailOwner, content: Content): Buffer {
   return turn.use(UserSecrets).seal(sealedFor(mail), JSON.stringify(content), turn.random);
 }
 
 /** Undefined if it was sealed under another root secret, or altered. */
-export function openContent(secrets: UserSecrets, mail: Owned, sealed: Uint8Array): Content | undefined {
+export function openContent(secrets: UserSecrets, mail: MailOwner, sealed: Uint8Array): Content | undefined {
   try {
     return contentSchema.parse(JSON.parse(secrets.open(sealedFor(mail), sealed)));
   } catch {

@@ -48,7 +48,7 @@ export const attachmentSchema = z.object({
  */
 export const mailAttachmentShape = {
   request: z.object({
-    /** Of the listener. */
+    /** The listener's key of this mail. */
     key: z.string(),
     /** `next` of the piece before; null for the first. */
     progress: z.json(),
@@ -98,7 +98,7 @@ const queuedSchema = z.union([
   z.object({ queued: z.literal(true) }),
   z.object({ queued: z.literal(false), why: z.enum(queueRefusals), retryAfterMs: z.number() }),
 ]);
-export type Queued = z.infer<typeof queuedSchema>;
+export type QueuedMail = z.infer<typeof queuedSchema>;
 
 export const failures = [
   'connection',
@@ -110,7 +110,7 @@ export const failures = [
   'expired',
 ] as const;
 /** The kinds of failure that are kept, shown or told. They contain no words of a relay. */
-export type Failure = (typeof failures)[number];
+export type MailFailure = (typeof failures)[number];
 
 /**
  *     refused    the queue did not take it; queueing it again later may help

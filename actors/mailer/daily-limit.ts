@@ -39,7 +39,7 @@ export const mailSenderTable = table({
 const countSchema = z.object({ day: z.int(), mails: z.int() });
 type Count = z.infer<typeof countSchema>;
 
-/** By the key of a mailbox, and by the kind of sender. */
+/** Keyed by the key of a mailbox, and by the kind of sender. */
 export const mailboxMap = sliceMap<Count>({
   family: 'mailbox-mails',
   format: 1,
@@ -125,7 +125,7 @@ export const forgetSenderTell = tell({
   },
 });
 
-/** For good. */
+/** Bars this mailbox from further mails for good. */
 export const unsubscribeCommand = command({
   ...Mailer.commands.unsubscribe,
   creates: true,

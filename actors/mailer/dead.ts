@@ -12,11 +12,11 @@ interface DeadMail {
   readonly size: number;
 }
 
-/** By the account that they were sent for, the oldest first. */
+/** Keyed by the account that they were sent for, the oldest first. */
 export const deadMap = sliceMap<readonly DeadMail[]>({
   family: 'dead-mails',
   format: 1,
-  // None is empty.
+  // No entry is empty, so there are no more entries than mails.
   entriesMax: mailsMax,
   schema: z.array(z.object({ id: z.string(), size: z.int() })),
 });

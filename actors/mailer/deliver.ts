@@ -21,7 +21,7 @@ import {
 import { type Content, openContent } from './content.ts';
 import { Mailer, mailAttachmentShape, type SealedMail } from './contract.ts';
 import { listenerOf } from './outcome.ts';
-import { type Attachment, MailSender, type Message, type Result } from './sender.ts';
+import { type Attachment, type MailMessage, MailSender, type SendResult } from './sender.ts';
 import { MailSettings } from './settings.ts';
 import { unsubscribeLink, withLink } from './unsubscribe-link.ts';
 import { runWorker } from './workers.ts';
@@ -77,7 +77,7 @@ function fromOf(run: JobRun, { source }: LeasedMail['mail'], relay: LeasedMail['
   return (source === 'email-reminder' ? reminderFrom : undefined) ?? relay.from;
 }
 
-async function resultOf(run: JobRun, worker: number, attempt: LeasedMail): Promise<Result> {
+async function resultOf(run: JobRun, worker: number, attempt: LeasedMail): Promise<SendResult> {
   const { mail } = attempt;
   const owned = { id: mail.id, userUuid: mail.user_uuid };
   const content = openContent(run.use(UserSecrets), owned, mail.content);
@@ -97,9 +97,14 @@ async function resultOf(run: JobRun, worker: number, attempt: LeasedMail): Promi
   return result.result === 'sent' ? { ...result, lacksAttachment: true } : result;
 }
 
-type Sendable = Omit<Content, 'attachment'> & Pick<Message, 'attachment'>;
+type Sendable = Omit<Content, 'attachment'> & Pick<MailMessage, 'attachment'>;
 
-function sendContent(run: JobRun, worker: number, attempt: LeasedMail, content: Sendable): Promise<Result> {
+function sendContent(
+  run: JobRun,
+  worker: number,
+  attempt: LeasedMail,
+  content: Sendable,
+): Promise<SendResult> {
   const { mail, relay, credential, startedAtMs } = attempt;
   const link = unsubscribeLink(run.use(MailSettings), run.use(SigninKeys), mail.source, content.recipient);
   const { message_id: messageId, created_at: dateMs } = mail;
@@ -136,13 +141,13 @@ const collectMs = 30_000;
  *     gone          there is none any more, so the mail is of no use
  *     unavailable   there may be one later
  */
-type Collected = Attachment | 'too-large' | 'gone' | 'unavailable';
+type CollectedAttachment = Attachment | 'too-large' | 'gone' | 'unavailable';
 
 async function collectAttachment(
   run: JobRun,
   listener: NonNullable<SealedMail['listener']>,
   filename: string,
-): Promise<Collected> {
+): Promise<CollectedAttachment> {
   try {
     const pieces = await collect(run, listener);
     return typeof pieces === 'string' ? pieces : { filename, pieces };

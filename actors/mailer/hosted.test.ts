@@ -3,7 +3,7 @@ import test from 'ava';
 import { OutboundError, type OutboundRequest } from '../outbound/http.ts';
 import { createHosted } from './hosted.ts';
 import type { HostedRelay } from './relays.ts';
-import type { Attachment, Result } from './sender.ts';
+import type { Attachment, SendResult } from './sender.ts';
 
 const from = { name: 'Notes', address: 'notes@home.test' };
 const message = {
@@ -98,7 +98,7 @@ test('a file goes with the request, which may then take the time of the whole at
   t.deepEqual(Buffer.from(await sentFile.arrayBuffer()), file);
 });
 
-const answers: readonly (readonly [number | OutboundError, Result])[] = [
+const answers: readonly (readonly [number | OutboundError, SendResult])[] = [
   [202, { result: 'sent' }],
   [422, { result: 'rejected', failure: 'rejected' }],
   [400, { result: 'rejected', failure: 'rejected' }],

@@ -5,14 +5,14 @@
 import { OutboundError, type OutboundHttp, type OutboundRequest } from '../outbound/http.ts';
 import { mailboxText } from './address.ts';
 import type { HostedRelay } from './relays.ts';
-import type { Attachment, Delivery, Message, Result } from './sender.ts';
+import type { Attachment, MailDelivery, MailMessage, SendResult } from './sender.ts';
 import { unsubscribeHeaders } from './unsubscribe-link.ts';
 
 const timeoutMs = 15_000;
 const answerBytesMax = 65_536;
 
-export type HostedDelivery = Delivery & { readonly relay: HostedRelay };
-type Request = Pick<OutboundRequest, 'url' | 'headers' | 'body'>;
+export type HostedDelivery = MailDelivery & { readonly relay: HostedRelay };
+type HostedRequest = Pick<OutboundRequest, 'url' | 'headers' | 'body'>;
 
 export const createHosted =
   (http: OutboundHttp) =>
@@ -23,7 +23,7 @@ export const createHosted =
     handOver,
     signal,
     ...delivery
-  }: HostedDelivery): Promise<Result> => {
+  }: HostedDelivery): Promise<SendResult> => {
     const request = await requestOf(relay, credential, message);
     await handOver();
     try {
@@ -44,7 +44,7 @@ export const createHosted =
     }
   };
 
-function resultOf(status: number): Result {
+function resultOf(status: number): SendResult {
   if (status >= 200 && status < 300) return { result: 'sent' };
   if (status === 429) return { result: 'unable', failure: 'rate-limited' };
   if (status === 401 || status === 403) return { result: 'unable', failure: 'authentication' };
@@ -54,7 +54,7 @@ function resultOf(status: number): Result {
   return { result: 'rejected', failure: 'rejected' };
 }
 
-async function requestOf(relay: HostedRelay, key: string, message: Message): Promise<Request> {
+async function requestOf(relay: HostedRelay, key: string, message: MailMessage): Promise<HostedRequest> {
   switch (relay.kind) {
     case 'sendgrid':
       return sendgrid(key, message);
@@ -70,7 +70,7 @@ const json = (body: unknown) => JSON.stringify(body);
 const fileType = 'application/json';
 const base64 = ({ pieces }: Attachment): string => Buffer.concat(pieces).toString('base64');
 
-function sendgrid(key: string, message: Message): Request {
+function sendgrid(key: string, message: MailMessage): HostedRequest {
   const { from, recipient, subject, text, messageId, attachment } = message;
   return {
     url: 'https://api.sendgrid.com/v3/mail/send',
@@ -99,7 +99,11 @@ function sendgrid(key: string, message: Message): Request {
 
 type Mailgun = Extract<HostedRelay, { kind: 'mailgun' }>;
 
-async function mailgun({ domain, region }: Mailgun, key: string, message: Message): Promise<Request> {
+async function mailgun(
+  { domain, region }: Mailgun,
+  key: string,
+  message: MailMessage,
+): Promise<HostedRequest> {
   const host = region === 'eu' ? 'api.eu.mailgun.net' : 'api.mailgun.net';
   const { 'content-type': contentType, body } = await formOf(message);
   return {
@@ -112,7 +116,7 @@ async function mailgun({ domain, region }: Mailgun, key: string, message: Messag
   };
 }
 
-async function formOf(message: Message) {
+async function formOf(message: MailMessage) {
   const { attachment } = message;
   const fields = {
     from: mailboxText(message.from),
@@ -145,7 +149,7 @@ async function formOf(message: Message) {
   return { 'content-type': encoded.headers.get('content-type') ?? '', body };
 }
 
-function postmark(key: string, message: Message): Request {
+function postmark(key: string, message: MailMessage): HostedRequest {
   const { from, recipient, subject, text, messageId, attachment } = message;
   return {
     url: 'https://api.postmarkapp.com/email',

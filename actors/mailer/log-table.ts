@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
 import { slice } from '../../runtime/slice.ts';
 import { type RowOf, table } from '../../runtime/table.ts';
-import type { Failure } from './contract.ts';
+import type { MailFailure } from './contract.ts';
 import type { Relay } from './relays.ts';
-import type { Result } from './sender.ts';
+import type { SendResult } from './sender.ts';
 
 /** Entries are numbered without a gap, and the oldest are removed first. */
 export const mailLogTable = table({
@@ -48,9 +48,9 @@ export type AuditOperation = (typeof auditOperations)[number];
 
 /** The last position of each, and the position up to which entries are gone. */
 const span = z.object({ last: z.int(), gone: z.int() });
-type Span = z.infer<typeof span>;
+type TimeSpan = z.infer<typeof span>;
 
-export const logSlice = slice<{ readonly log: Span; readonly audit: Span }>({
+export const logSlice = slice<{ readonly log: TimeSpan; readonly audit: TimeSpan }>({
   name: 'log',
   format: 1,
   schema: z.object({ log: span, audit: span }),
@@ -70,7 +70,7 @@ export const outcomes = [
 ] as const;
 export type AttemptOutcome = (typeof outcomes)[number];
 
-export function outcomeOf(result: Result): AttemptOutcome {
+export function outcomeOf(result: SendResult): AttemptOutcome {
   switch (result.result) {
     case 'sent':
     case 'rejected':
@@ -85,9 +85,10 @@ export function outcomeOf(result: Result): AttemptOutcome {
   }
 }
 
-const failureOf = (result: Result): Failure | null => (result.result === 'sent' ? null : result.failure);
+const failureOf = (result: SendResult): MailFailure | null =>
+  result.result === 'sent' ? null : result.failure;
 
-interface Attempted {
+interface AttemptRecord {
   readonly queueId: string | null;
   readonly relay: Relay;
   readonly source: string;
@@ -95,7 +96,7 @@ interface Attempted {
   readonly startedAtMs: number;
 }
 
-export function logAttempt(turn: Turn, attempted: Attempted, result: Result): void {
+export function logAttempt(turn: Turn, attempted: AttemptRecord, result: SendResult): void {
   const spans = turn.get(logSlice);
   const position = spans.log.last + 1;
   turn.put(mailLogTable, {
@@ -140,7 +141,11 @@ export function auditOperation(
   });
 }
 
-function trimmed(turn: Turn, of: typeof mailLogTable | typeof mailAuditTable, { last, gone }: Span): number {
+function trimmed(
+  turn: Turn,
+  of: typeof mailLogTable | typeof mailAuditTable,
+  { last, gone }: TimeSpan,
+): number {
   const until = Math.min(last - entriesMax, gone + removedPerEntry);
   for (let position = gone + 1; position <= until; position += 1) {
     turn.remove<typeof mailLogTable>(of as typeof mailLogTable, { mailer: turn.self.id, position });

@@ -16,7 +16,7 @@ import { Mailer, type MailOutcome, mailerId, mailOutcomeSchema, mailSourceSchema
 import { mailer } from './mailer.ts';
 import { MailAdministration } from './operator-contract.ts';
 import { sealMail, tellToRecall, tellToSend } from './outgoing.ts';
-import { MailSender, type Result } from './sender.ts';
+import { MailSender, type SendResult } from './sender.ts';
 import { defaultMailSettings, MailSettings } from './settings.ts';
 import type { MailSource } from './sources.ts';
 
@@ -640,7 +640,7 @@ test('a dead mail that may have arrived reports nothing once it is recalled, and
 async function recalledInFlight(t: ExecutionContext, source: z.infer<typeof mailSourceSchema>) {
   const started = await start(t);
   const { postbox, send, ann, clock } = started;
-  let conclude: (result: Result | undefined) => void = () => {};
+  let conclude: (result: SendResult | undefined) => void = () => {};
   postbox.answer = async ({ handOver }) => {
     await handOver();
     return new Promise((resolve) => {
@@ -651,12 +651,12 @@ async function recalledInFlight(t: ExecutionContext, source: z.infer<typeof mail
   await ann().recall({ id: 'one' });
   await clock.advance(4_000);
   postbox.answer = () => undefined;
-  return { ...started, conclude: (result: Result | undefined) => conclude(result) };
+  return { ...started, conclude: (result: SendResult | undefined) => conclude(result) };
 }
 
-const putOff: Result = { result: 'transient', failure: 'provider' };
-const away: Result = { result: 'unable', failure: 'connection' };
-const uncertain: Result = { result: 'uncertain', failure: 'timeout' };
+const putOff: SendResult = { result: 'transient', failure: 'provider' };
+const away: SendResult = { result: 'unable', failure: 'connection' };
+const uncertain: SendResult = { result: 'uncertain', failure: 'timeout' };
 
 for (const [source, result] of [
   ['invite', putOff],

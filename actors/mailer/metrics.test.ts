@@ -1,16 +1,16 @@
 import test from 'ava';
 import { Registry } from 'prom-client';
 import { countedMailSender } from './metrics.ts';
-import type { Delivery, Result } from './sender.ts';
+import type { MailDelivery, SendResult } from './sender.ts';
 
 const delivery = {
   relay: { kind: 'smtp', host: 'relay.example.org', username: 'user@example.org' },
   message: { recipient: 'alice@example.org', subject: 'Subject', text: 'Text' },
-} as unknown as Delivery;
+} as unknown as MailDelivery;
 
 test('every attempt is counted by what came of it, and answered as it was', async (t) => {
   const registry = new Registry();
-  const results: readonly Result[] = [
+  const results: readonly SendResult[] = [
     { result: 'sent' },
     { result: 'sent' },
     { result: 'transient', failure: 'rate-limited' },

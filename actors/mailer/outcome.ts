@@ -13,9 +13,9 @@ export function tellOutcome(turn: Turn, listener: SealedMail['listener'], outcom
   turn.tell({ name, tells }, id).mailOutcome({ ...outcome, key, atMs: turn.nowMs });
 }
 
-type Recalled = Pick<MailRow, 'id' | 'listener' | 'attempts' | 'message_id'>;
+type RecalledMail = Pick<MailRow, 'id' | 'listener' | 'attempts' | 'message_id'>;
 
-export function tellRecalled(turn: Turn, { id, listener, attempts, message_id }: Recalled): void {
+export function tellRecalled(turn: Turn, { id, listener, attempts, message_id }: RecalledMail): void {
   tellOutcome(turn, listenerOf(listener), {
     id,
     outcome: 'recalled',

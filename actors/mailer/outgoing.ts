@@ -52,7 +52,7 @@ export function tellToRecall(turn: Turn, id: string): void {
   turn.tell(Mailer, mailerId).recall({ id, userUuid: turn.self.id });
 }
 
-/** For an account that is deleted. */
+/** Call this when the account is deleted. */
 export function tellToForgetSender(turn: Turn): void {
   turn.tell(Mailer, mailerId).forgetSender({ userUuid: turn.self.id });
 }

@@ -17,7 +17,7 @@ import type { Turn, View } from '../../runtime/command.ts';
 import { keyed } from '../../runtime/contract.ts';
 import { slice } from '../../runtime/slice.ts';
 import { type RowOf, table } from '../../runtime/table.ts';
-import { type Failure, Mailer, type SealedMail } from './contract.ts';
+import { Mailer, type MailFailure, type SealedMail } from './contract.ts';
 import { forgetDead, rememberDead } from './dead.ts';
 import { countRecalled, mayRememberRecalled } from './recalled.ts';
 import { type MailSource, rulesOf } from './sources.ts';
@@ -84,13 +84,13 @@ type StoredRow = RowOf<typeof mailTable>;
 export interface MailRow extends Omit<StoredRow, 'state' | 'source' | 'failure'> {
   readonly state: MailState;
   readonly source: MailSource;
-  readonly failure: Failure | null;
+  readonly failure: MailFailure | null;
 }
 
 export interface QueueHead {
   /** The last position given. */
   readonly position: number;
-  /** By state. */
+  /** Keyed by state. */
   readonly counts: Readonly<Record<MailState, number>>;
   /** The size of the contents of all mails. */
   readonly contentBytes: number;

@@ -9,7 +9,13 @@ import {
   type View,
 } from '../../runtime/command.ts';
 import { isFull, isTooLarge } from './capacity.ts';
-import { Mailer, type Queued, type QueueRefusal, type RecallResult, type SealedMail } from './contract.ts';
+import {
+  Mailer,
+  type QueuedMail,
+  type QueueRefusal,
+  type RecallResult,
+  type SealedMail,
+} from './contract.ts';
 import { countMail, isStopped, senderPlan } from './daily-limit.ts';
 import { tellOutcome, tellRecalled } from './outcome.ts';
 import { asMail, keyOf, mailTable, newRow, tombstoneOf, writeMail } from './queue-table.ts';
@@ -61,7 +67,7 @@ export const queueTell = tell({
   },
 });
 
-function queue(turn: Turn, mail: SealedMail, reads: QueueReads): Queued {
+function queue(turn: Turn, mail: SealedMail, reads: QueueReads): QueuedMail {
   const before = asMail(reads.mail.get(keyOf(turn, mail.id)));
   if (before !== undefined) return { queued: true };
   const bytes = mail.content.byteLength;
@@ -78,7 +84,7 @@ function queue(turn: Turn, mail: SealedMail, reads: QueueReads): Queued {
 }
 
 /** Its mailbox has stopped such mail, or it is too large. Its author hears that no relay takes it. */
-function drop(turn: Turn, { id, listener }: SealedMail): Queued {
+function drop(turn: Turn, { id, listener }: SealedMail): QueuedMail {
   tellOutcome(turn, listener, {
     id,
     outcome: 'dead',
@@ -90,7 +96,11 @@ function drop(turn: Turn, { id, listener }: SealedMail): Queued {
   return { queued: true };
 }
 
-const refusal = (why: QueueRefusal, retryAfterMs: number): Queued => ({ queued: false, why, retryAfterMs });
+const refusal = (why: QueueRefusal, retryAfterMs: number): QueuedMail => ({
+  queued: false,
+  why,
+  retryAfterMs,
+});
 
 /** The reason for which the queue would refuse a mail of any source now. */
 function refusalNow(view: View, source: MailSource, bytes: number): QueueRefusal | undefined {
@@ -101,7 +111,7 @@ function refusalNow(view: View, source: MailSource, bytes: number): QueueRefusal
 export const checkCapacityCommand = command({
   ...Mailer.commands.room,
   creates: true,
-  turn: (turn, { source }): Queued => {
+  turn: (turn, { source }): QueuedMail => {
     const why = refusalNow(turn, source, shortMailBytes);
     return why === undefined ? { queued: true } : refusal(why, personRetryMs);
   },

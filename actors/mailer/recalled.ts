@@ -8,7 +8,7 @@ import type { Turn } from '../../runtime/command.ts';
 import { slice, sliceMap } from '../../runtime/slice.ts';
 import { MailSettings, mailsMax } from './settings.ts';
 
-/** By account. An account without recalled mails has no entry. */
+/** Keyed by account. An account without recalled mails has no entry. */
 export const recalledMap = sliceMap<number>({
   family: 'recalled-mails',
   format: 1,

@@ -13,7 +13,7 @@ const dayMs = 86_400_000;
 const pausesMs = [5_000, 15_000, 30_000, 60_000, 120_000];
 const pauseMaxMs = 300_000;
 
-interface Use {
+interface RelayUse {
   readonly minute: number;
   readonly inMinute: number;
   readonly day: number;
@@ -23,10 +23,10 @@ interface Use {
   readonly pausedUntilMs: number;
 }
 
-const unused: Use = { minute: 0, inMinute: 0, day: 0, inDay: 0, failures: 0, pausedUntilMs: 0 };
+const unused: RelayUse = { minute: 0, inMinute: 0, day: 0, inDay: 0, failures: 0, pausedUntilMs: 0 };
 
-/** By the id of a relay. */
-export const relayUseSlice = slice<Readonly<Record<string, Use>>>({
+/** Keyed by the id of a relay. */
+export const relayUseSlice = slice<Readonly<Record<string, RelayUse>>>({
   name: 'relay-use',
   format: 1,
   schema: z.record(
@@ -44,12 +44,12 @@ export const relayUseSlice = slice<Readonly<Record<string, Use>>>({
 });
 
 /** Reads own properties alone: administrators choose the id, and it may be the name of a property that every object has. */
-function useOf(view: View, { id }: Relay): Use {
+function useOf(view: View, { id }: Relay): RelayUse {
   const uses = view.get(relayUseSlice);
   return (Object.hasOwn(uses, id) ? uses[id] : undefined) ?? unused;
 }
 
-function setUse(turn: Turn, { id }: Relay, use: Use): void {
+function setUse(turn: Turn, { id }: Relay, use: RelayUse): void {
   turn.set(relayUseSlice, { ...turn.get(relayUseSlice), [id]: use });
 }
 
@@ -75,7 +75,7 @@ export function chooseRelay(turn: Turn, tried: readonly string[] = []): Choice {
 /** Whether a mail that one relay could not take goes to the next. */
 export const goesToNext = (turn: Turn): boolean => turn.get(relaysSlice).fallback === 'next-enabled';
 
-/** Forgets the use of relays that were removed from the list, or listed anew. */
+/** Forgets the use of relays that were removed from the list, or were listed again. */
 export function forgetUse(turn: Turn, ids: readonly string[]): void {
   const remaining = Object.entries(turn.get(relayUseSlice)).filter(([id]) => !ids.includes(id));
   turn.set(relayUseSlice, Object.fromEntries(remaining));

@@ -1,10 +1,10 @@
 /** The port through which one mail goes to one relay: its request, and its few results. */
 import { dependency } from '../../runtime/dependency.ts';
 import type { Mailbox } from './address.ts';
-import type { Failure } from './contract.ts';
+import type { MailFailure } from './contract.ts';
 import type { Relay } from './relays.ts';
 
-export interface Message {
+export interface MailMessage {
   readonly from: Mailbox;
   /** One address, which is the whole envelope. */
   readonly recipient: string;
@@ -24,11 +24,11 @@ export interface Attachment {
   readonly pieces: readonly Buffer[];
 }
 
-export interface Delivery {
+export interface MailDelivery {
   readonly relay: Relay;
   /** Plain text: the password of SMTP, the key of a hosted relay. */
   readonly credential: string | undefined;
-  readonly message: Message;
+  readonly message: MailMessage;
   /** The sender awaits it before anything of the message leaves. @throws if the message must not leave */
   handOver(): Promise<void>;
   /** For the whole attempt. */
@@ -43,12 +43,12 @@ export interface Delivery {
  *     unable      the relay can send nothing at all for now, so nothing is held against the mail
  *     uncertain   the relay may have all of it
  */
-export type Result =
+export type SendResult =
   | { readonly result: 'sent'; readonly lacksAttachment?: boolean }
-  | { readonly result: 'rejected' | 'transient' | 'unable' | 'uncertain'; readonly failure: Failure };
+  | { readonly result: 'rejected' | 'transient' | 'unable' | 'uncertain'; readonly failure: MailFailure };
 
 export interface MailSender {
   /** Rejects only with what `handOver` threw. */
-  send(delivery: Delivery): Promise<Result>;
+  send(delivery: MailDelivery): Promise<SendResult>;
 }
 export const MailSender = dependency<MailSender>('the sender of mail');

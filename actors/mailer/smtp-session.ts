@@ -33,13 +33,13 @@ const mailsMax = 100;
 
 export class TimedOut extends Error {}
 
-interface Envelope {
+interface SmtpEnvelope {
   readonly from: string;
   readonly to: string[];
   readonly size: number;
 }
 
-export class Session {
+export class SmtpSession {
   /** The relay, and the user that was signed in to it. */
   readonly name: string;
   readonly #socket: Socket;
@@ -77,7 +77,7 @@ export class Session {
     await this.#unlessBroken(signal, (over) => this.#connection.login(auth, over));
   }
 
-  async send(envelope: Envelope, message: Readable, signal: AbortSignal): Promise<void> {
+  async send(envelope: SmtpEnvelope, message: Readable, signal: AbortSignal): Promise<void> {
     this.#mails += 1;
     await this.#unlessBroken(signal, (over) => this.#connection.send(envelope, message, over));
   }
@@ -119,12 +119,12 @@ export async function openSession(
   credential: string | undefined,
   options: SessionOptions,
   signal: AbortSignal,
-): Promise<Session> {
+): Promise<SmtpSession> {
   signal.throwIfAborted();
   if (exposesPassword(relay)) throw new Error('the password would be sent in plain text');
   const socket = await opened(relay, options, signal);
   const connection = new SMTPConnection({ ...tlsOptions(relay, options), connection: socket });
-  const session = new Session(nameOf(relay, credential), socket, connection);
+  const session = new SmtpSession(nameOf(relay, credential), socket, connection);
   await session.begin(relay, credential, signal);
   return session;
 }
@@ -132,13 +132,13 @@ export async function openSession(
 /** Sessions that wait for the next mail. */
 export class IdleSessions {
   readonly #clock: Clock;
-  readonly #idle = new Map<Session, () => void>();
+  readonly #idle = new Map<SmtpSession, () => void>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  take(relay: SmtpRelay, credential: string | undefined): Session | undefined {
+  take(relay: SmtpRelay, credential: string | undefined): SmtpSession | undefined {
     const name = nameOf(relay, credential);
     for (const [session, cancel] of this.#idle) {
       if (session.name !== name) continue;
@@ -150,7 +150,7 @@ export class IdleSessions {
     return undefined;
   }
 
-  keep(session: Session): void {
+  keep(session: SmtpSession): void {
     if (!session.isUsable) {
       session.quit();
       return;

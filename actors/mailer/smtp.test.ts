@@ -132,7 +132,7 @@ for (const pipelining of [false, true]) {
   });
 }
 
-/** Of several pieces, whose ends fit no line of base64. */
+/** A file of several pieces, whose ends fit no line of base64. */
 const fileOf = (piecesBytes: number): Attachment => ({
   filename: 'backup.txt',
   pieces: ['{"a":"ö', '.'.repeat(piecesBytes), '"}\n'].map((piece) => Buffer.from(piece)),

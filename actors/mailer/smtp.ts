@@ -15,19 +15,25 @@ import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import type { SmtpRelay } from './relays.ts';
-import type { Delivery, Message, Result } from './sender.ts';
-import { IdleSessions, openSession, type Session, type SessionOptions, TimedOut } from './smtp-session.ts';
+import type { MailDelivery, MailMessage, SendResult } from './sender.ts';
+import {
+  IdleSessions,
+  openSession,
+  type SessionOptions,
+  type SmtpSession,
+  TimedOut,
+} from './smtp-session.ts';
 import { unsubscribeHeaders } from './unsubscribe-link.ts';
 
-export type SmtpDelivery = Delivery & { readonly relay: SmtpRelay };
+export type SmtpDelivery = MailDelivery & { readonly relay: SmtpRelay };
 
-export const createSmtp = (options: SessionOptions): ((delivery: SmtpDelivery) => Promise<Result>) => {
+export const createSmtp = (options: SessionOptions): ((delivery: SmtpDelivery) => Promise<SendResult>) => {
   const sessions = new IdleSessions(options.clock);
   return async (delivery) => {
     const deadline = new AbortController();
     const cancel = options.clock.schedule(delivery.timeoutMs, () => deadline.abort(new TimedOut()));
     const signal = AbortSignal.any([delivery.signal, deadline.signal]);
-    const attempt = new Attempt(delivery, signal);
+    const attempt = new SmtpAttempt(delivery, signal);
     try {
       await attempt.send(sessions, options);
       return { result: 'sent' };
@@ -40,7 +46,7 @@ export const createSmtp = (options: SessionOptions): ((delivery: SmtpDelivery) =
   };
 };
 
-class Attempt {
+class SmtpAttempt {
   isHandedOver = false;
   notHandedOver: Error | undefined;
   readonly #delivery: SmtpDelivery;
@@ -66,7 +72,7 @@ class Attempt {
   }
 
   /** False if the session was over before any request, so that nothing is known of the relay. */
-  async #sendOver(session: Session, composed: Composed): Promise<boolean> {
+  async #sendOver(session: SmtpSession, composed: ComposedMessage): Promise<boolean> {
     try {
       await this.#send(session, composed);
       return true;
@@ -77,7 +83,7 @@ class Attempt {
     }
   }
 
-  #send(session: Session, composed: Composed): Promise<void> {
+  #send(session: SmtpSession, composed: ComposedMessage): Promise<void> {
     const { from, recipient } = this.#delivery.message;
     const envelope = { from: from.address, to: [recipient], size: composed.bytes };
     const stream = Readable.from(this.#handedOver(composed), { objectMode: false });
@@ -85,7 +91,7 @@ class Attempt {
   }
 
   /** Nodemailer reads from it once the relay has asked for the message. */
-  async *#handedOver(composed: Composed): AsyncGenerator<Buffer> {
+  async *#handedOver(composed: ComposedMessage): AsyncGenerator<Buffer> {
     this.#hasAskedToHandOver = true;
     try {
       await this.#delivery.handOver();
@@ -98,7 +104,7 @@ class Attempt {
   }
 }
 
-interface Composed {
+interface ComposedMessage {
   /** A little more than it has if it has a file: relays take the size of a mail for an estimate (RFC 1870, 3). */
   readonly bytes: number;
   readonly open: () => AsyncIterable<Buffer>;
@@ -109,7 +115,7 @@ const base64Line = { bytes: 78, ofFile: 57 };
 /** More than the headers of the file take. */
 const fileHeadersBytes = 1_024;
 
-async function composedOf(message: Message): Promise<Composed> {
+async function composedOf(message: MailMessage): Promise<ComposedMessage> {
   const { attachment } = message;
   const withoutFile = await compose({ ...message, attachment: undefined }).build();
   if (attachment === undefined)
@@ -132,7 +138,7 @@ export function compose({
   messageId,
   dateMs,
   unsubscribeLink,
-}: Message): ReturnType<MailComposer['compile']> {
+}: MailMessage): ReturnType<MailComposer['compile']> {
   const composer = new MailComposer({
     // Nodemailer writes into the object that it is given.
     from: { ...from },
@@ -181,7 +187,7 @@ const closing = 421;
 /** The mail, whatever command it was said to: RFC 1870, 6.1. */
 const tooLarge = 552;
 
-function resultOf(error: unknown, isHandedOver: boolean): Result {
+function resultOf(error: unknown, isHandedOver: boolean): SendResult {
   const { code, command = '', responseCode = 0 } = error as SmtpError;
   if (responseCode === closing && !isHandedOver) return { result: 'unable', failure: 'rate-limited' };
   const isAboutMail = command === 'RCPT TO' || command === 'DATA' || responseCode === tooLarge;

@@ -19,7 +19,7 @@ import type { MessengerCredentials } from './settings.ts';
 
 const timeoutMs = 15_000;
 const answerBytesMax = 65_536;
-/** With the pace 16 in a second: Telegram allows a bot 30, the others more. */
+/** With the minimum time, 16 in a second: Telegram allows a bot 30, the others more. */
 const concurrent = 4;
 const slotMs = 250;
 /** So few that the last one waits for a minute, even if every call takes as long as it may. */
@@ -27,11 +27,11 @@ const waiting = 16;
 const retryAfterMaxMs = 6 * 3_600_000;
 const twilioCharactersMax = 1_600;
 
-type Request = Pick<OutboundRequest, 'url' | 'headers' | 'body'>;
+type MessengerRequest = Pick<OutboundRequest, 'url' | 'headers' | 'body'>;
 
-interface Provider {
+interface MessengerProvider {
   readonly inTurn: InTurn;
-  request(message: Pick<MessengerDelivery, 'destination' | 'text'>): Request;
+  request(message: Pick<MessengerDelivery, 'destination' | 'text'>): MessengerRequest;
   /** Statuses that say that the operator's credentials are wrong. */
   readonly refusesUs: readonly number[];
 }
@@ -46,7 +46,7 @@ export function createMessengers({ http, clock, credentials }: MessengersOptions
   const providers = { telegram: telegram(credentials), whatsapp: graph(credentials) ?? twilio(credentials) };
 
   async function call(
-    provider: Provider,
+    provider: MessengerProvider,
     { signal, ...delivery }: MessengerDelivery,
   ): Promise<MessengerResult> {
     if (!(await delivery.handOver())) return { result: 'withdrawn' };
@@ -84,7 +84,7 @@ export function createMessengers({ http, clock, credentials }: MessengersOptions
   };
 }
 
-function resultOf(answer: OutboundAnswer, { refusesUs }: Provider): MessengerResult {
+function resultOf(answer: OutboundAnswer, { refusesUs }: MessengerProvider): MessengerResult {
   const { status } = answer;
   if (status >= 200 && status < 300) return { result: 'accepted' };
   if (status === 429) return { result: 'unable', failure: 'transient', ...retryAfterOf(answer) };
@@ -102,7 +102,7 @@ function resultOfError(error: unknown): MessengerResult {
   return { result: 'transient', failure: error.failure === 'timeout' ? 'timeout' : 'transient' };
 }
 
-/** By a header, or as Telegram says it. */
+/** From a header, or from the body in Telegram's form. */
 function retryAfterOf({ headers, body }: OutboundAnswer): { readonly retryAfterMs?: number } {
   const seconds = Number(headers.get('retry-after') ?? telegramRetryAfter(body));
   if (!Number.isFinite(seconds) || seconds <= 0) return {};
@@ -123,7 +123,7 @@ const json = { 'content-type': 'application/json' };
 
 const newQueue = () => createQueue({ concurrent, waiting }, 'too many messages wait for a messenger');
 
-function telegram({ telegramBotToken }: MessengerCredentials): Provider | undefined {
+function telegram({ telegramBotToken }: MessengerCredentials): MessengerProvider | undefined {
   if (telegramBotToken === undefined) return undefined;
   return {
     inTurn: newQueue(),
@@ -137,7 +137,7 @@ function telegram({ telegramBotToken }: MessengerCredentials): Provider | undefi
   };
 }
 
-function graph({ whatsappToken, whatsappPhoneId }: MessengerCredentials): Provider | undefined {
+function graph({ whatsappToken, whatsappPhoneId }: MessengerCredentials): MessengerProvider | undefined {
   if (whatsappToken === undefined || whatsappPhoneId === undefined) return undefined;
   return {
     inTurn: newQueue(),
@@ -155,7 +155,7 @@ function graph({ whatsappToken, whatsappPhoneId }: MessengerCredentials): Provid
   };
 }
 
-function twilio(credentials: MessengerCredentials): Provider | undefined {
+function twilio(credentials: MessengerCredentials): MessengerProvider | undefined {
   const { twilioAccountSid: sid, twilioAuthToken, twilioWhatsappFrom } = credentials;
   if (sid === undefined || twilioAuthToken === undefined || twilioWhatsappFrom === undefined)
     return undefined;

@@ -4,8 +4,8 @@
  *   - The caller says who chose the destination. A destination that the operator has fixed may be anywhere. Any other is checked on
  *     every connection: it has to be an address that the whole internet can reach (`public-address.ts`).
  *   - `http` and `https` alone, and no credentials in addresses. A redirect is an answer like any other unless asked for.
- *   - Everything is bounded: the time from the call to the last byte, the answer as it is after decompression, and how
- *     many requests are in flight or wait.
+ *   - Everything is bounded: the time from the call to the last byte, the size of the decompressed answer, and the requests in
+ *     flight and waiting.
  *   - No error contains an address, header or body, and nothing is logged: any of them may hold a secret.
  */
 import { dependency } from '../../runtime/dependency.ts';
@@ -34,7 +34,7 @@ export interface OutboundRequest {
 
 export interface OutboundAnswer {
   readonly status: number;
-  /** By names in lower case. */
+  /** Keyed by names in lower case. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: Buffer;
 }
@@ -77,7 +77,7 @@ export type OutboundFailure =
   /** More redirects than allowed, or one that is not followed. */
   | 'redirected'
   | 'timeout'
-  /** By the caller's signal. */
+  /** Aborted by the caller's signal. */
   | 'aborted';
 
 export class OutboundError extends Error {

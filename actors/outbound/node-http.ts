@@ -69,20 +69,20 @@ interface Hop {
 }
 
 /** The progress of one call. */
-interface Call {
+interface OutboundCall {
   readonly signal: AbortSignal;
   /** A server was connected to. */
   hasConnected: boolean;
 }
 
 interface RunningRequest {
-  readonly call: Call;
+  readonly call: OutboundCall;
   /** Its time is no longer bounded. */
   readonly cancel: () => void;
   readonly timeOut: () => void;
 }
 
-class Failure extends Error {
+class FailedCall extends Error {
   readonly failure: OutboundFailure;
 
   constructor(failure: OutboundFailure) {
@@ -124,7 +124,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp &
 
   function begin({ timeoutMs, signal }: Pick<OutboundRequest, 'timeoutMs' | 'signal'>): RunningRequest {
     const deadline = new AbortController();
-    const timeOut = () => deadline.abort(new Failure('timeout'));
+    const timeOut = () => deadline.abort(new FailedCall('timeout'));
     const signals = signal === undefined ? [] : [signal];
     const call = { signal: AbortSignal.any([deadline.signal, ...signals]), hasConnected: false };
     const stop = clock.schedule(timeoutMs, timeOut);
@@ -164,7 +164,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp &
         call.signal.throwIfAborted();
         if (done) return;
         bytes += value.length;
-        if (bytes > answerBytesMax) throw new Failure('too-large');
+        if (bytes > answerBytesMax) throw new FailedCall('too-large');
         yield value;
       }
     } catch (error) {
@@ -189,7 +189,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp &
     }
   }
 
-  async function subscribe(request: OutboundRequest, call: Call): Promise<OutboundAnswer> {
+  async function subscribe(request: OutboundRequest, call: OutboundCall): Promise<OutboundAnswer> {
     const { answerBytesMax, redirectsMax = 0 } = request;
     let hop = firstHop(request);
     for (let redirects = 0; ; redirects += 1) {
@@ -198,7 +198,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp &
       if (redirectsMax === 0 || location === undefined)
         return answerOf(response, answerBytesMax, call.signal);
       response.destroy();
-      if (redirects === redirectsMax) throw new Failure('redirected');
+      if (redirects === redirectsMax) throw new FailedCall('redirected');
       hop = nextHop(hop, response.statusCode, location);
     }
   }
@@ -206,8 +206,8 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp &
   async function addressesOf({ url, destination }: Hop, signal: AbortSignal): Promise<readonly string[]> {
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const addresses = isIP(host) === 0 ? await unlessAborted(named(host, destination), signal) : [host];
-    if (addresses.length === 0) throw new Failure('unresolved');
-    if (destination === 'checked' && !addresses.every(isPublic)) throw new Failure('refused');
+    if (addresses.length === 0) throw new FailedCall('unresolved');
+    if (destination === 'checked' && !addresses.every(isPublic)) throw new FailedCall('refused');
     return addresses;
   }
 
@@ -217,7 +217,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp &
   }
 
   /** Resolves once the head of the answer is there. */
-  function exchange(hop: Hop, addresses: readonly string[], call: Call): Promise<IncomingMessage> {
+  function exchange(hop: Hop, addresses: readonly string[], call: OutboundCall): Promise<IncomingMessage> {
     const { url, method, headers, body } = hop;
     const options: RequestOptions = {
       method,
@@ -236,7 +236,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp &
 }
 
 /** A function of its own: its listeners live as long as the answer, and would keep an enclosing scope in memory. */
-function responseTo(request: ClientRequest, isSecure: boolean, call: Call): Promise<IncomingMessage> {
+function responseTo(request: ClientRequest, isSecure: boolean, call: OutboundCall): Promise<IncomingMessage> {
   return new Promise((answered, failed) => {
     request.on('socket', (socket) =>
       socket.once(isSecure ? 'secureConnect' : 'connect', () => {
@@ -250,7 +250,7 @@ function responseTo(request: ClientRequest, isSecure: boolean, call: Call): Prom
     });
     request.on('error', failed);
     // The answer has no body, as after a change of protocol that was not requested.
-    request.on('close', () => failed(new Failure('broken')));
+    request.on('close', () => failed(new FailedCall('broken')));
   });
 }
 
@@ -266,15 +266,15 @@ function only(addresses: readonly string[]): LookupFunction {
 
 function firstHop(request: Omit<OutboundRequest, 'answerBytesMax'>): Hop {
   const { destination, url, method = 'GET', headers = {}, body } = request;
-  if (Object.keys(headers).some((name) => ownHeaders.test(name))) throw new Failure('refused');
+  if (Object.keys(headers).some((name) => ownHeaders.test(name))) throw new FailedCall('refused');
   return { url: parse(url), destination, method, headers, body };
 }
 
 function parse(url: string | URL, base?: URL): URL {
-  if (!URL.canParse(String(url), base?.href)) throw new Failure('refused');
+  if (!URL.canParse(String(url), base?.href)) throw new FailedCall('refused');
   const parsed = new URL(url, base);
   const isSent = /^https?:$/.test(parsed.protocol) && parsed.username === '' && parsed.password === '';
-  if (!isSent) throw new Failure('refused');
+  if (!isSent) throw new FailedCall('refused');
   return parsed;
 }
 
@@ -283,12 +283,12 @@ const isRedirect = ({ statusCode = 0 }: IncomingMessage): boolean =>
 
 function nextHop(hop: Hop, status: number | undefined, location: string): Hop {
   const url = parse(location, hop.url);
-  if (hop.url.protocol === 'https:' && url.protocol === 'http:') throw new Failure('redirected');
+  if (hop.url.protocol === 'https:' && url.protocol === 'http:') throw new FailedCall('redirected');
   const keepsMethod = status === 307 || status === 308 || hop.method === 'HEAD';
   const method = keepsMethod ? hop.method : 'GET';
   const body = keepsMethod ? hop.body : undefined;
   if (isSameServer(hop.url, url)) return { ...hop, url, method, body };
-  if (body !== undefined) throw new Failure('redirected');
+  if (body !== undefined) throw new FailedCall('redirected');
   return { url, destination: 'checked', method, headers: {}, body: undefined };
 }
 
@@ -307,7 +307,7 @@ async function answerOf(
   let bytes = 0;
   for await (const chunk of decoded(response) as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > bytesMax) throw new Failure('too-large');
+    if (bytes > bytesMax) throw new FailedCall('too-large');
     chunks.push(chunk);
   }
   signal.throwIfAborted();
@@ -328,13 +328,13 @@ function decoded(response: IncomingMessage) {
       return pipeline(response, createGunzip(), () => {});
     default:
       response.destroy();
-      throw new Failure('broken');
+      throw new FailedCall('broken');
   }
 }
 
-function failureOf(error: unknown, { signal, hasConnected }: Call): OutboundFailure {
-  if (signal.aborted) return signal.reason instanceof Failure ? signal.reason.failure : 'aborted';
-  if (error instanceof Failure) return error.failure;
+function failureOf(error: unknown, { signal, hasConnected }: OutboundCall): OutboundFailure {
+  if (signal.aborted) return signal.reason instanceof FailedCall ? signal.reason.failure : 'aborted';
+  if (error instanceof FailedCall) return error.failure;
   if (error instanceof OverloadedError) return 'overloaded';
   // Node reports this before anything is sent: a header that is not valid.
   if (error instanceof TypeError) return 'refused';

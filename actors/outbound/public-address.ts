@@ -55,3 +55,7 @@ function listOf(ranges: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
   }
   return list;
 }
+
+/** Whether the host of an address, as `URL` spells it, is this machine. Such an address may do without TLS. */
+export const isThisMachine = (hostname: string): boolean =>
+  /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);

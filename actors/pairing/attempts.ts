@@ -15,10 +15,10 @@ import { UserPairing } from '../user/pairing/contract.ts';
 import { Pairing } from './contract.ts';
 import { byOperator, PairingAdministration } from './operator-contract.ts';
 import {
-  type Attempt,
   armSweep,
   attemptsPerAdministratorMax,
   openedRecords,
+  type PairingAttempt,
   pruneAttempts,
   putAttempt,
   readableRecords,
@@ -102,10 +102,10 @@ const hashOf = (state: string): string => createHash('sha256').update(state).dig
 
 /** The attempt with this state, if it has not expired. */
 export function attemptOf(
-  attempts: ReadonlyMap<string, Attempt>,
+  attempts: ReadonlyMap<string, PairingAttempt>,
   state: string,
   nowMs: number,
-): readonly [subscriptionId: string, attempt: Attempt] | undefined {
+): readonly [subscriptionId: string, attempt: PairingAttempt] | undefined {
   const hash = Buffer.from(hashOf(state));
   return [...attempts].find(
     ([, { stateHash, endsAtMs }]) => endsAtMs > nowMs && timingSafeEqual(Buffer.from(stateHash), hash),

@@ -1,6 +1,6 @@
 /**
- * Exchanges a code for a credential. The callback may do this, for anyone who has the state. So may the administrator who started the
- * pairing.
+ * Exchanges a code for a credential. Two callers may do this: the callback, for anyone who has the state, and the administrator
+ * who started the pairing.
  *
  *     check      is there a pending attempt of this state? Is the user who started it still an administrator?
  *     claim      from here on one call alone has the attempt, for two minutes
@@ -13,16 +13,16 @@
  * call.
  */
 import { type Turn, type Workflow, workflow } from '../../runtime/command.ts';
+import { unlessAbsent } from '../../runtime/handles.ts';
 import { isRefused, type Refused, refuse } from '../reply.ts';
-import { unlessAbsent } from '../unless-absent.ts';
 import { UserAdministration } from '../user/operator-contract.ts';
 import { attemptOf, note, subscriptionIdOf } from './attempts.ts';
 import { Pairing } from './contract.ts';
 import { byOperator, PairingAdministration } from './operator-contract.ts';
 import {
-  type Attempt,
   type Credential,
   type OpenedRecords,
+  type PairingAttempt,
   pruneAttempts,
   putAttempt,
   putCredential,
@@ -32,7 +32,7 @@ import {
 } from './records.ts';
 import { stopRefresh } from './refresh.ts';
 import { subscriptionViewOf } from './status.ts';
-import { type Granted, PairingTools } from './tools.ts';
+import { PairingTools, type ProviderGrant } from './tools.ts';
 
 const claimMs = 2 * 60_000;
 
@@ -71,7 +71,7 @@ interface PairingRequest {
 
 interface ClaimedAttempt {
   readonly subscriptionId: string;
-  readonly attempt: Attempt;
+  readonly attempt: PairingAttempt;
 }
 interface Completion {
   readonly pairedId: string;
@@ -209,7 +209,7 @@ async function exchanged(
 function pair(
   turn: Turn,
   subscriptionId: string,
-  granted: Granted,
+  granted: ProviderGrant,
   made: Pick<Credential, 'serial' | 'pairedBy'>,
 ): void {
   stopRefresh(turn, subscriptionId);

@@ -1,8 +1,10 @@
 /** Counts the requests to the provider by each pairing. */
+
 import { z } from 'zod';
 import { command, type Turn } from '../../runtime/command.ts';
 import { sliceMap } from '../../runtime/slice.ts';
 import { isRefused } from '../reply.ts';
+import { isoTimeOrNull } from '../times.ts';
 import { subscriptionIdOf } from './attempts.ts';
 import { PairingAdministration } from './operator-contract.ts';
 import { readableRecords, subscriptionsMax } from './records.ts';
@@ -15,9 +17,9 @@ const meteredSchema = z.object({
   sinceMs: z.number().nullable(),
   updatedAtMs: z.number().nullable(),
 });
-type Metered = z.infer<typeof meteredSchema>;
+type MeteredUse = z.infer<typeof meteredSchema>;
 
-const nothingYet: Metered = {
+const nothingYet: MeteredUse = {
   requests: 0,
   promptTokens: 0,
   completionTokens: 0,
@@ -25,17 +27,21 @@ const nothingYet: Metered = {
   updatedAtMs: null,
 };
 
-export const meteredMap = sliceMap<Metered>({
+export const meteredMap = sliceMap<MeteredUse>({
   family: 'metered',
   format: 1,
   entriesMax: subscriptionsMax,
   schema: meteredSchema,
 });
 
-type Used = Pick<Metered, 'promptTokens' | 'completionTokens'>;
+type TokenCounts = Pick<MeteredUse, 'promptTokens' | 'completionTokens'>;
 
 /** Counts what a paired subscription has used. */
-export function meter(turn: Turn, subscriptionId: string, { promptTokens, completionTokens }: Used): void {
+export function meter(
+  turn: Turn,
+  subscriptionId: string,
+  { promptTokens, completionTokens }: TokenCounts,
+): void {
   const before = turn.entry(meteredMap, subscriptionId) ?? nothingYet;
   turn.setEntry(meteredMap, subscriptionId, {
     requests: before.requests + 1,
@@ -67,8 +73,8 @@ export const usage = command({
         subscriptionId,
         ...counted,
         totalTokens: sum(counted.promptTokens, counted.completionTokens),
-        since: sinceMs === null ? null : new Date(sinceMs).toISOString(),
-        updatedAt: updatedAtMs === null ? null : new Date(updatedAtMs).toISOString(),
+        since: isoTimeOrNull(sinceMs),
+        updatedAt: isoTimeOrNull(updatedAtMs),
       },
     };
   },

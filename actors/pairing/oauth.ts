@@ -1,7 +1,7 @@
 /**
- * The client of the provider's authorization server: a public client with PKCE. The library makes the requests and checks the answers.
- * The requests use this server's outbound HTTP, which follows no redirect and bounds time, size and decompression. Of an answer only
- * the grant is kept; any failure becomes one word.
+ * The client of the provider's authorization server: a public client with PKCE. The library makes the requests and checks the
+ * answers. The requests use this server's outbound HTTP, which follows no redirect and bounds time, size and decompression. Only
+ * the grant of an answer is kept; any failure becomes one word.
  */
 
 import { createHash } from 'node:crypto';
@@ -9,13 +9,13 @@ import * as oauth from 'oauth4webapi';
 import { type OutboundAnswer, OutboundError, type OutboundHttp } from '../outbound/http.ts';
 import { createPairingSeal } from './seal.ts';
 import {
-  type Configured,
+  type ConfiguredPairing,
   type PairingSecrets,
   type PairingSetup,
   pairingKeyOf,
   pairingOf,
 } from './settings.ts';
-import type { Granted, GrantFailure, GrantResult, PairingProvider, PairingTools } from './tools.ts';
+import type { GrantFailure, GrantResult, PairingProvider, PairingTools, ProviderGrant } from './tools.ts';
 
 const timeoutMs = 15_000;
 const answerBytesMax = 512 * 1_024;
@@ -37,7 +37,7 @@ class GrantError extends Error {
 }
 
 /** The answer of one request. The library does not get its ID token, as it could not know the issuer. */
-interface Exchange {
+interface CodeExchange {
   status?: number;
   idToken?: unknown;
 }
@@ -51,7 +51,7 @@ export function createPairingProvider(setup: PairingSetup, http: OutboundHttp): 
   };
   const client: oauth.Client = { client_id: clientId };
 
-  function optionsFor(exchange: Exchange, signal?: AbortSignal): oauth.TokenEndpointRequestOptions {
+  function optionsFor(exchange: CodeExchange, signal?: AbortSignal): oauth.TokenEndpointRequestOptions {
     return {
       // The settings allow http on loopback alone.
       [oauth.allowInsecureRequests]: true,
@@ -71,7 +71,7 @@ export function createPairingProvider(setup: PairingSetup, http: OutboundHttp): 
   }
 
   async function result(
-    exchange: Exchange,
+    exchange: CodeExchange,
     response: Promise<oauth.TokenEndpointResponse>,
   ): Promise<GrantResult> {
     try {
@@ -101,7 +101,7 @@ export function createPairingProvider(setup: PairingSetup, http: OutboundHttp): 
       return url.href;
     },
     exchange({ code, state, verifier }) {
-      const exchange: Exchange = {};
+      const exchange: CodeExchange = {};
       const exchanged = async () => {
         const parameters = oauth.validateAuthResponse(
           server,
@@ -118,7 +118,7 @@ export function createPairingProvider(setup: PairingSetup, http: OutboundHttp): 
       return result(exchange, exchanged());
     },
     refresh(refreshToken, signal) {
-      const exchange: Exchange = {};
+      const exchange: CodeExchange = {};
       const refreshed = async () => {
         const response = await oauth.refreshTokenGrantRequest(
           ...([server, client, oauth.None(), refreshToken] as const),
@@ -131,7 +131,11 @@ export function createPairingProvider(setup: PairingSetup, http: OutboundHttp): 
   };
 }
 
-export function pairingTools(config: Configured, secrets: PairingSecrets, http: OutboundHttp): PairingTools {
+export function pairingTools(
+  config: ConfiguredPairing,
+  secrets: PairingSecrets,
+  http: OutboundHttp,
+): PairingTools {
   const [key, setup] = [pairingKeyOf(secrets), pairingOf(config, secrets)];
   return {
     seal: key && createPairingSeal(key),
@@ -140,7 +144,7 @@ export function pairingTools(config: Configured, secrets: PairingSecrets, http: 
 }
 
 /** @throws GrantError for failures that the status alone decides */
-function responseOf({ status, headers, body }: OutboundAnswer, exchange: Exchange): Response {
+function responseOf({ status, headers, body }: OutboundAnswer, exchange: CodeExchange): Response {
   exchange.status = status;
   if (status === 429) throw new GrantError('rate-limited', retryAfterMs(headers.get('retry-after')));
   if (status !== 200 && (status < 400 || status >= 500)) throw new GrantError('provider-unavailable');
@@ -173,9 +177,9 @@ function retryAfterMs(header: string | undefined): number | undefined {
 /** @throws GrantError */
 function grantedOf(
   answer: oauth.TokenEndpointResponse,
-  { idToken }: Exchange,
+  { idToken }: CodeExchange,
   accountIdClaim: string | undefined,
-): Granted {
+): ProviderGrant {
   const { access_token: accessToken, refresh_token: refreshToken = null } = answer;
   if (!isHeaderToken(accessToken) || (refreshToken ?? '').length > tokenCharactersMax) {
     throw new GrantError('provider-unavailable');
@@ -193,7 +197,7 @@ function grantedOf(
 const isHeaderToken = (token: string): boolean =>
   token.length <= tokenCharactersMax && /^[\x21-\x7e]+$/.test(token);
 
-function failureOf(error: unknown, { status }: Exchange): GrantFailure {
+function failureOf(error: unknown, { status }: CodeExchange): GrantFailure {
   if (error instanceof OutboundError) return 'network';
   const { error: code } = error as { readonly error?: unknown };
   if (code === 'invalid_grant') return 'invalid-grant';

@@ -5,8 +5,8 @@
  * Invariants:
  * - Records that cannot be read are never overwritten. If a record does not open, or if the MAC is wrong, none is read or changed.
  *   Only `clearRecords` removes them, which an administrator has to confirm.
- * - The MAC is written with every change of a record, in the same commit. The empty set has none, so that a node with the right key
- *   can begin anew.
+ * - The MAC is written with every change of a record, in the same commit. The empty set has none, so that a node with the right
+ *   key can start over.
  */
 import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';
@@ -34,7 +34,7 @@ const attemptSchema = z.object({
   claim: z.string().nullable(),
 });
 /** An attempt to pair the subscription. */
-export type Attempt = z.infer<typeof attemptSchema>;
+export type PairingAttempt = z.infer<typeof attemptSchema>;
 
 const credentialSchema = z.object({
   /** Grows with every new access token and every new pairing. */
@@ -55,10 +55,10 @@ const credentialSchema = z.object({
 /** A subscription that is paired. */
 export type Credential = z.infer<typeof credentialSchema>;
 
-interface Sealed {
+interface SealedRecord {
   readonly sealed: Uint8Array;
 }
-const sealedMap = (family: string): SliceMap<Sealed> =>
+const sealedMap = (family: string): SliceMap<SealedRecord> =>
   sliceMap({
     family,
     format: 1,
@@ -78,7 +78,7 @@ const macSlice = slice<{ readonly mac: Uint8Array | null }>({
 export const recordSlices = [attemptMap, credentialMap, macSlice];
 
 export interface OpenedRecords {
-  readonly attempts: ReadonlyMap<string, Attempt>;
+  readonly attempts: ReadonlyMap<string, PairingAttempt>;
   readonly credentials: ReadonlyMap<string, Credential>;
 }
 
@@ -133,7 +133,7 @@ export function readableRecords(view: View): OpenedRecords | Refused {
 
 // --- writing: only what was just read ------------------------------------------------------------------------
 
-export function putAttempt(turn: Turn, subscriptionId: string, attempt: Attempt): void {
+export function putAttempt(turn: Turn, subscriptionId: string, attempt: PairingAttempt): void {
   put({ turn, kind: 'attempt', map: attemptMap, id: subscriptionId, record: attempt });
 }
 
@@ -150,7 +150,7 @@ function put({
 }: {
   readonly turn: Turn;
   readonly kind: RecordKind;
-  readonly map: SliceMap<Sealed>;
+  readonly map: SliceMap<SealedRecord>;
   readonly id: string;
   readonly record: object;
 }): void {
@@ -165,7 +165,7 @@ export const removeAttempt = (turn: Turn, subscriptionId: string): void =>
 export const removeCredential = (turn: Turn, subscriptionId: string): void =>
   remove(turn, credentialMap, subscriptionId);
 
-function remove(turn: Turn, map: SliceMap<Sealed>, id: string): void {
+function remove(turn: Turn, map: SliceMap<SealedRecord>, id: string): void {
   if (turn.entry(map, id) === undefined) return;
   turn.removeEntry(map, id);
   const { seal } = turn.use(PairingTools);
@@ -189,14 +189,14 @@ function sealSet(turn: Turn, seal: PairingSeal): void {
 }
 
 /** The expired attempts, and the time at which the next one expires. */
-export function pruneAttempts(turn: Turn, { attempts }: OpenedRecords): ReadonlyMap<string, Attempt> {
+export function pruneAttempts(turn: Turn, { attempts }: OpenedRecords): ReadonlyMap<string, PairingAttempt> {
   const living = new Map([...attempts].filter(([, { endsAtMs }]) => endsAtMs > turn.nowMs));
   for (const id of attempts.keys()) if (!living.has(id)) removeAttempt(turn, id);
   return living;
 }
 
-/** For the first of those that are not over. */
-export function armSweep(turn: Turn, attempts: Iterable<Attempt>): void {
+/** Arms the sweep for the end of the attempt that ends first. */
+export function armSweep(turn: Turn, attempts: Iterable<PairingAttempt>): void {
   const endsAtMs = Math.min(...[...attempts].map((each) => each.endsAtMs));
   if (Number.isFinite(endsAtMs)) turn.arm(Pairing.timers.sweep, endsAtMs, null);
 }

@@ -32,15 +32,15 @@ const retryAfterMaxMs = 3_600_000;
 
 const refreshOf = (subscriptionId: string) => keyed(Pairing.jobs.refresh, subscriptionId);
 
-type Use =
+type UseResult =
   | { readonly outcome: 'token'; readonly accessToken: string; readonly serial: number }
   | { readonly outcome: 'unavailable' | 'later' };
-type TokenState = Use | { readonly refreshing: number };
+type TokenState = UseResult | { readonly refreshing: number };
 
 export const use = workflow({
   ...Pairing.commands.use,
   creates: true,
-  run: async (steps, { subscriptionId }): Promise<Use> => {
+  run: async (steps, { subscriptionId }): Promise<UseResult> => {
     const waits = steps.use(RefreshWaits);
     const waiting = waits.enter(subscriptionId);
     try {
@@ -69,14 +69,18 @@ function tokenFor(turn: Turn, subscriptionId: string): TokenState {
 }
 
 /** A token that was refreshed just now is used, however short its life. */
-function tokenAfter(turn: Turn, subscriptionId: string, serial: number): Use {
+function tokenAfter(turn: Turn, subscriptionId: string, serial: number): UseResult {
   const credential = usable(turn, subscriptionId);
   if (credential === undefined) return { outcome: 'unavailable' };
   const isNew = credential.serial !== serial && credential.expiresAtMs > turn.nowMs;
   return isNew ? tokenOf(credential) : { outcome: 'later' };
 }
 
-const tokenOf = ({ accessToken, serial }: Credential): Use => ({ outcome: 'token', accessToken, serial });
+const tokenOf = ({ accessToken, serial }: Credential): UseResult => ({
+  outcome: 'token',
+  accessToken,
+  serial,
+});
 
 function usable(turn: Turn, subscriptionId: string): Credential | undefined {
   const credential = credentialIn(turn, subscriptionId);

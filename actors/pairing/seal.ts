@@ -7,7 +7,7 @@ import type { Random } from '../../runtime/random.ts';
 import { open, seal, tagOf } from '../identity/sealing.ts';
 
 export type RecordKind = 'attempt' | 'credential';
-/** By kind, then by subscription. */
+/** Keyed by kind, then by subscription. */
 export type Records = Readonly<Record<RecordKind, ReadonlyMap<string, { readonly sealed: Uint8Array }>>>;
 
 export interface PairingSeal {

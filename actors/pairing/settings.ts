@@ -8,7 +8,7 @@ import {
   text,
   WrongValue,
 } from '../../runtime/setting.ts';
-import { isThisMachine } from '../this-machine.ts';
+import { isThisMachine } from '../outbound/public-address.ts';
 
 const title = 'Assistant subscription';
 const callbackPath = '/v1/assistant/subscription/callback';
@@ -111,7 +111,7 @@ export interface PairingSetup {
   readonly baseUrl: string | undefined;
 }
 
-export interface Configured {
+export interface ConfiguredPairing {
   readonly pairing: PairingSettings;
   readonly publicUrl: string | undefined;
 }
@@ -122,7 +122,7 @@ export const pairingKeyOf = ({ pairingKey }: PairingSecrets): Buffer | undefined
 
 /** Undefined if something is absent. */
 export function pairingOf(
-  { pairing, publicUrl }: Configured,
+  { pairing, publicUrl }: ConfiguredPairing,
   { pairingKey: key }: PairingSecrets,
 ): PairingSetup | undefined {
   const { authorizeUrl, tokenUrl, clientId, scopes, accountIdClaim, baseUrl } = pairing;
@@ -144,7 +144,7 @@ function redirectUriOf({ redirectUri }: PairingSettings, publicUrl: string | und
 }
 
 export function pairingWarnings(
-  { pairing, publicUrl }: Configured,
+  { pairing, publicUrl }: ConfiguredPairing,
   { pairingKey }: PairingSecrets,
 ): string[] {
   const needed = {

@@ -1,23 +1,18 @@
 /** The status of pairings for administrators. It has nothing that could be used at the provider. */
-import { command, type View } from '../../runtime/command.ts';
+import { type ClockedView, command, type View } from '../../runtime/command.ts';
 import { AssistantPolicy } from '../assistant/policy.ts';
 import { isRefused } from '../reply.ts';
+import { isoTimeOrNull } from '../times.ts';
 import { subscriptionIdOf } from './attempts.ts';
 import { PairingAdministration, type SubscriptionView } from './operator-contract.ts';
 import { type Credential, openedRecords, readableRecords } from './records.ts';
 import { PairingTools } from './tools.ts';
 
-const isoOrNull = (ms: number | null | undefined): string | null =>
-  ms === null || ms === undefined ? null : new Date(ms).toISOString();
-
 /** The profiles of the assistant that name it. */
 export const profilesOf = (view: View, subscriptionId: string) =>
   [...view.use(AssistantPolicy).profiles.values()].filter((each) => each.subscriptionId === subscriptionId);
 
-export function subscriptionViewOf(
-  view: View & { readonly nowMs: number },
-  subscriptionId: string,
-): SubscriptionView {
+export function subscriptionViewOf(view: ClockedView, subscriptionId: string): SubscriptionView {
   const records = openedRecords(view);
   const isReadable = typeof records !== 'string';
   const attempt = isReadable ? records.attempts.get(subscriptionId) : undefined;
@@ -36,10 +31,10 @@ const credentialResponse = (credential: Credential | undefined) => ({
   paired: credential !== undefined,
   accountLabel: credential?.accountLabel ?? null,
   accountId: credential?.accountId ?? null,
-  expiresAt: isoOrNull(credential?.expiresAtMs),
+  expiresAt: isoTimeOrNull(credential?.expiresAtMs),
   repairReason: credential?.repairReason ?? null,
   transientFailure: credential?.trouble?.failure ?? null,
-  retryAt: isoOrNull(credential?.trouble?.retryAtMs),
+  retryAt: isoTimeOrNull(credential?.trouble?.retryAtMs),
 });
 
 export const status = command({

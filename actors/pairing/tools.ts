@@ -3,7 +3,7 @@ import { dependency } from '../../runtime/dependency.ts';
 import type { PairingSeal } from './seal.ts';
 
 /** The grant of a provider. */
-export interface Granted {
+export interface ProviderGrant {
   readonly accessToken: string;
   /** Null if there is none, or if the previous one stays valid. */
   readonly refreshToken: string | null;
@@ -19,7 +19,7 @@ export type GrantFailure =
   | ('network' | 'rate-limited' | 'provider-unavailable');
 
 export type GrantResult =
-  | { readonly granted: Granted }
+  | { readonly granted: ProviderGrant }
   | { readonly failure: GrantFailure; readonly retryAfterMs?: number | undefined };
 
 /** The provider's authorization server. Its failures are results, and nothing throws them. */

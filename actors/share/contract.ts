@@ -39,7 +39,7 @@ export const Share = contract({
       request: z.object({ roomBytes: z.number() }),
       reply: answerSchema(z.union([viewSchema, needsRoomSchema])),
     },
-    /** By its owner's actor. After the answer nobody can open it any more. */
+    /** Called by its owner's actor. After the answer nobody can open it any more. */
     end: { request: nothing, reply: nothing },
   },
   tells: {

@@ -39,11 +39,11 @@ export function openingStatus(
 export const keptUntilMs = ({ viewExpiresMinutes }: Terms, opened: Opening): number =>
   opened.atMs + (viewExpiresMinutes === null ? repeatsMs : viewExpiresMinutes * 60_000);
 
-/** From then on nobody can open it any more. */
+/** The time from which nobody can open it any more. */
 export const endedAtMs = (terms: Terms, opened: Opening): number =>
   isOneTime(terms) ? opened.atMs : keptUntilMs(terms, opened);
 
-/** With both, the minutes win. */
+/** If both are set, the minutes win. */
 export const isOneTime = ({ oneTimeView, viewExpiresMinutes }: Terms): boolean =>
   oneTimeView && viewExpiresMinutes === null;
 

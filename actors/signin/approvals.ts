@@ -14,7 +14,7 @@
  * A used approval keeps the id of the call that used it, so that a repeat of that call passes again.
  */
 import { z } from 'zod';
-import { command, sharedRead, type Turn, type View } from '../../runtime/command.ts';
+import { type ClockedView, command, sharedRead, type Turn, type View } from '../../runtime/command.ts';
 import { sliceMap } from '../../runtime/slice.ts';
 import type { Device } from '../identity/session.ts';
 import { equalInConstantTime } from '../identity/session-tokens.ts';
@@ -47,7 +47,7 @@ const storedSchema = z.object({
 });
 type Approval = z.infer<typeof storedSchema>;
 
-/** By uuid. */
+/** Keyed by uuid. */
 export const approvalMap = sliceMap<Approval>({
   family: 'approval',
   format: 1,
@@ -147,8 +147,6 @@ export const resolveApproval = command({
 /** When the last of them expires. */
 export const endOfApprovals = (view: View): number =>
   Math.max(0, ...[...view.entries(approvalMap).values()].map(({ expiresAtMs }) => expiresAtMs));
-
-type ClockedView = View & { readonly nowMs: number };
 
 const current = (view: ClockedView): readonly Approval[] =>
   [...view.entries(approvalMap).values()].filter(({ expiresAtMs }) => view.nowMs < expiresAtMs);

@@ -29,7 +29,7 @@ const counterSchema = z.object({ count: z.number().int(), untilMs: z.number() })
 /** Networks that are counted separately. The common count of unknown networks bounds the guesses of further ones. */
 export const networksMax = 128;
 
-/** By the key of an `Origin`. */
+/** Keyed by the key of an `Origin`. */
 export const attemptsMap = sliceMap<Attempts>({
   family: 'network-attempts',
   format: 1,
@@ -37,7 +37,7 @@ export const attemptsMap = sliceMap<Attempts>({
   entriesMax: networksMax,
 });
 
-type Limits = Pick<
+type AttemptLimits = Pick<
   AccountSettings,
   'plainAttemptsMax' | 'plainLockoutMs' | 'captchaAttemptsMax' | 'captchaLockoutMs'
 >;
@@ -48,17 +48,17 @@ export function currentAttempts({ plain, captcha }: Attempts, nowMs: number): At
   return { plain: alive(plain), captcha: alive(captcha) };
 }
 
-export function isLocked({ captcha }: Attempts, limits: Limits): boolean {
+export function isLocked({ captcha }: Attempts, limits: AttemptLimits): boolean {
   return captcha.count >= limits.captchaAttemptsMax;
 }
 
 /** Whether the next attempt needs a captcha, if one is configured. */
-export function needsCaptcha({ plain, captcha }: Attempts, limits: Limits): boolean {
+export function needsCaptcha({ plain, captcha }: Attempts, limits: AttemptLimits): boolean {
   return plain.count >= limits.plainAttemptsMax || captcha.count > 0;
 }
 
 /** The counters after one more failure. */
-export function debit(attempts: Attempts, nowMs: number, limits: Limits): Attempts {
+export function debit(attempts: Attempts, nowMs: number, limits: AttemptLimits): Attempts {
   const { plain, captcha } = attempts;
   if (needsCaptcha(attempts, limits)) {
     return { plain, captcha: { count: captcha.count + 1, untilMs: nowMs + limits.captchaLockoutMs } };

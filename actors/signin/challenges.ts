@@ -32,7 +32,7 @@ export type Purpose = 'factor' | 'recovery';
 export const purposeOf = ({ recoveryCodes }: { readonly recoveryCodes?: string | undefined }): Purpose =>
   recoveryCodes === undefined ? 'factor' : 'recovery';
 
-interface Challenge {
+interface StoredChallenge {
   readonly untilMs: number;
   /** The key of the `Origin` that stored it; absent from a release that did not ask. */
   readonly network?: string | undefined;
@@ -40,7 +40,7 @@ interface Challenge {
   readonly way?: Purpose | undefined;
 }
 
-export const challengeMap = sliceMap<Challenge>({
+export const challengeMap = sliceMap<StoredChallenge>({
   family: 'challenge',
   format: 1,
   schema: z.object({

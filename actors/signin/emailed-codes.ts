@@ -51,7 +51,7 @@ const requestsSchema = z.object({ count: z.number(), untilMs: z.number() });
 
 const noCode: MailedCode = { nonce: null, untilMs: 0, guesses: 0, requests: { count: 0, untilMs: 0 } };
 
-/** By the key of the network's `Origin`. */
+/** Keyed by the key of the network's `Origin`. */
 export const emailedCodeMap = sliceMap<MailedCode>({
   family: 'emailed-code',
   format: 1,

@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
-import { type SliceMap, type State, sliceMap } from '../../runtime/slice.ts';
+import { type SliceMap, type SliceSource, sliceMap } from '../../runtime/slice.ts';
 
 interface KnownEntry {
   readonly usedMs: number;
@@ -32,7 +32,7 @@ export const knownDeviceMap = sliceMap<KnownEntry>({
 
 const maps: readonly SliceMap<KnownEntry>[] = [knownNetworkMap, knownDeviceMap];
 
-export const isKnown = (state: State & { readonly nowMs: number }, key: string): boolean =>
+export const isKnown = (state: SliceSource & { readonly nowMs: number }, key: string): boolean =>
   maps.some((map) => state.nowMs < endOfKnown(state.entry(map, key)));
 
 /** If there are too many, the least recently used one is dropped. */

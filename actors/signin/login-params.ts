@@ -14,10 +14,10 @@
  * A repeat of the call finds `begin` and `check` recorded, and concludes again. If its challenge is stored already, it gives no
  * attempt back twice. An approval that it has used lets it pass again.
  */
-import { lookup, type Turn, type Workflow, workflow } from '../../runtime/command.ts';
+import { type Turn, type Workflow, workflow } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
-import { type AccountRow, accountTable, addressKey } from '../identity/account-table.ts';
-import { publicKeyParams } from '../identity/key-params.ts';
+import { type AccountRow, readAccount } from '../identity/account-table.ts';
+import { type KeyParamsRow, publicKeyParams } from '../identity/key-params.ts';
 import type { Device } from '../identity/session.ts';
 import { type SignInAddress, SigninKeys } from '../identity/signin-keys.ts';
 import { isMailConfigured } from '../mailer/outgoing.ts';
@@ -39,8 +39,7 @@ import {
 } from './counting.ts';
 import { takeEmailedCode } from './emailed-codes.ts';
 import { expireLater } from './expiry.ts';
-import { noteFailure } from './note-failure.ts';
-import { takeTurnsOfUser } from './unknown-account.ts';
+import { noteFailure, takeTurnsOfUser } from './unknown-account.ts';
 
 interface ParamsRequest extends SignInAddress {
   readonly codeChallenge: string;
@@ -63,7 +62,6 @@ type FactorOutcome = { readonly passed: true } | Unmet;
 
 const passed = { passed: true } as const;
 
-/** For an account that does not exist: always the newest protocol, always the same nonce. */
 const pseudoVersion = '004';
 
 export const loginParams = workflow({
@@ -76,10 +74,7 @@ export const loginParams = workflow({
       turn: (turn) => begin(turn, request),
     });
     if ('refused' in begun) return begun;
-    const account = await workflow.turn({
-      reads: () => ({ account: lookup(accountTable, [addressKey(request)]) }),
-      turn: (_turn, { account }) => account.rows[0],
-    });
+    const account = await readAccount(workflow, request);
     const checked = await check(workflow, request, account, begun);
     return workflow.turn({
       turn: (turn) => {
@@ -160,7 +155,10 @@ async function checkFactors(
   const { email, workspace, code, appPassword, trustedDeviceToken, assertionResponse, recoveryCodes } =
     request;
   const keys = workflow.use(SigninKeys);
-  const userUuid = account?.user_uuid ?? keys.pseudoUser(request);
+  // What stands for an unknown address is derived for a known one too, so that both take the same time.
+  const pseudoUser = keys.pseudoUser(request);
+  const pseudo = pseudoOutcome(workflow, request);
+  const userUuid = account?.user_uuid ?? pseudoUser;
   const assertion =
     assertionResponse && assertionChallenge !== undefined
       ? { response: assertionResponse, challenge: assertionChallenge }
@@ -180,10 +178,10 @@ async function checkFactors(
       isNobody: account === undefined,
     });
     if (account === undefined) await takeTurnsOfUser(workflow, turnsOfCheck);
-    return 'stale' in checked ? pseudoOutcome(workflow, request) : checked;
+    return 'stale' in checked ? pseudo : checked;
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
-    return pseudoOutcome(workflow, request);
+    return pseudo;
   }
 }
 
@@ -216,9 +214,15 @@ function conclude({
   if (isStored && isGuess(request)) returnAttempt(turn, origin);
   withdrawApproval(turn, request);
   expireLater(turn);
-  if (account !== undefined) return { ok: publicKeyParams(account) };
+  // Made for a known address too, and read in the same way, so that both take the same time.
+  const pseudo = pseudoParams(turn, request);
+  return { ok: publicKeyParams(account ?? pseudo) };
+}
+
+/** For an account that does not exist: always the newest protocol, always the same nonce. */
+function pseudoParams(turn: Turn, request: ParamsRequest): KeyParamsRow {
   const pw_nonce = turn.use(SigninKeys).pseudoNonce(request);
-  return { ok: { identifier: request.email, pw_nonce, version: pseudoVersion } };
+  return { identifier: request.email, key_params: JSON.stringify({ pw_nonce, version: pseudoVersion }) };
 }
 
 const codeMissing = refuse.unauthenticated(

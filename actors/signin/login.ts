@@ -12,9 +12,10 @@
  * A crash between steps costs the caller one attempt at most. A repeat of the call finds `begin` and `open` recorded and goes
  * through the others again. `accept` recognises the session, and gives nothing back twice.
  */
-import { lookup, type Turn, type Workflow, workflow } from '../../runtime/command.ts';
+import { type Turn, type Workflow, workflow } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
-import { type AccountRow, accountTable, addressKey } from '../identity/account-table.ts';
+import { unlessAbsent } from '../../runtime/handles.ts';
+import { type AccountRow, readAccount } from '../identity/account-table.ts';
 import { CaptchaVerifier } from '../identity/captcha.ts';
 import { ImportedPasswords, isImportedHash } from '../identity/imported-password.ts';
 import { keyOfKnown, keyOfUnknown, PasswordHasher } from '../identity/password-hasher.ts';
@@ -22,7 +23,6 @@ import { type Device, sessionApiVersions, sessionUuidOf } from '../identity/sess
 import { signInReply } from '../identity/sign-in-reply.ts';
 import { Instance, instanceId } from '../instance/contract.ts';
 import type { Refusal, Refused } from '../reply.ts';
-import { unlessAbsent } from '../unless-absent.ts';
 import { Account } from '../user/account/contract.ts';
 import { lockedOut } from './attempts.ts';
 import { consumeChallenge, purposeOf } from './challenges.ts';
@@ -37,7 +37,7 @@ import {
   refusedAttempt,
 } from './counting.ts';
 import { expireLater } from './expiry.ts';
-import { noteFailure } from './note-failure.ts';
+import { noteFailure } from './unknown-account.ts';
 
 interface Login {
   readonly email: string;
@@ -84,10 +84,7 @@ export const login = workflow({
       return { refused: { ...captchaMissing, captchaRequired } };
     }
     const refused = { refused: { ...wrongCredentials, captchaRequired } };
-    const account = await workflow.turn({
-      reads: () => ({ account: lookup(accountTable, [addressKey(login)]) }),
-      turn: (_turn, { account }) => account.rows[0],
-    });
+    const account = await readAccount(workflow, login);
     const key = (origin.isUnknown ? keyOfUnknown : keyOfKnown)(device.ipAddress);
     const hasher = workflow.use(PasswordHasher);
     const areLeft = await areImportedLeft(workflow);

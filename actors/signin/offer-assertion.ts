@@ -2,9 +2,9 @@
  * The options with which a browser signs in with a security key (docs/protocol/account.md, "Security keys"). An address without
  * keys, known or not, gets made-up ones, so that the answer does not show which addresses have any.
  */
-import { lookup, workflow } from '../../runtime/command.ts';
+import { workflow } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
-import { accountTable, addressKey } from '../identity/account-table.ts';
+import { readAccount } from '../identity/account-table.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { WebAuthnSettings } from '../settings.ts';
 import { Factors } from '../user/factors/contract.ts';
@@ -20,10 +20,7 @@ export const offerAssertion = workflow({
   ...Signin.commands.offerAssertion,
   creates: true,
   run: async (workflow, { device, ...address }) => {
-    const account = await workflow.turn({
-      reads: () => ({ account: lookup(accountTable, [addressKey(address)]) }),
-      turn: (_turn, { account }) => account.rows[0],
-    });
+    const account = await readAccount(workflow, address);
     const keys = workflow.use(SigninKeys);
     const allowed = await workflow.actors
       .get(Factors, account?.user_uuid ?? keys.pseudoUser(address))

@@ -8,18 +8,18 @@
  *     accept  gives all attempts back. Otherwise interrupted attempts would add up, as a program asks each minute for years
  */
 import { workflow } from '../../runtime/command.ts';
+import { unlessAbsent } from '../../runtime/handles.ts';
 import { CalendarTokenHasher } from '../identity/calendar-tokens.ts';
 import { keyOfUnknown } from '../identity/password-hasher.ts';
 import { secretHashOf } from '../identity/shown-once.ts';
 import { refuse } from '../reply.ts';
-import { unlessAbsent } from '../unless-absent.ts';
 import { UserCalendar } from '../user/calendar/contract.ts';
 import { Signin } from './contract.ts';
 import { countedAttempt } from './counted-attempt.ts';
 import { forgetAttempts } from './counting.ts';
 
 const wrong = refuse.unauthenticated('This is no calendar token.');
-const nobodysSalt = '00'.repeat(16);
+const dummySalt = '00'.repeat(16);
 
 export const proveCalendarToken = workflow({
   ...Signin.commands.proveCalendarToken,
@@ -33,7 +33,7 @@ export const proveCalendarToken = workflow({
     const { ask } = steps.actors.get(UserCalendar, userUuid);
     const named = await unlessAbsent(ask.calendarTokenSalt({ tokenUuid }));
     const key = keyOfUnknown(device.ipAddress);
-    const slowHash = await steps.use(CalendarTokenHasher).hash(secret, named?.salt ?? nobodysSalt, key);
+    const slowHash = await steps.use(CalendarTokenHasher).hash(secret, named?.salt ?? dummySalt, key);
     const found = await unlessAbsent(
       ask.proveCalendarToken({ tokenUuid, secretHash: secretHashOf(secret), slowHash }),
     );

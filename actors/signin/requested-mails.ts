@@ -7,7 +7,7 @@
  * So others cannot use up the requests of a network or device that the owner has signed in from.
  */
 import { lookup, tell, workflow } from '../../runtime/command.ts';
-import { accountTable, addressKey } from '../identity/account-table.ts';
+import { accountTable, addressKey, readAccount } from '../identity/account-table.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { refusalOfMail } from '../mailer/outgoing.ts';
 import { Factors } from '../user/factors/contract.ts';
@@ -43,10 +43,7 @@ export const requestCode = workflow({
   run: async (workflow, { device, cookieSessions, ...address }) => {
     const noMail = await refusalOfMail(workflow.actors, 'magic-link');
     if (noMail !== undefined) return noMail;
-    const account = await workflow.turn({
-      reads: () => ({ account: lookup(accountTable, [addressKey(address)]) }),
-      turn: (_turn, { account }) => account.rows[0],
-    });
+    const account = await readAccount(workflow, address);
     return workflow.turn({
       recorded: true,
       turn: (turn) => {

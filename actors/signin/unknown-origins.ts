@@ -2,12 +2,12 @@
  * The common count of failures from all networks from which nobody has signed in to an address. Networks are cheap, so an attacker
  * with many of them could guess without end if each were only counted separately.
  *
- * The first `strangerAttemptsMax` are free. From then on unknown networks have to wait after each failure, a minute at first and twice as
+ * The first `unknownOriginAttemptsMax` are free. From then on unknown networks have to wait after each failure, a minute at first and twice as
  * long each time, an hour at most. They are never locked out for good, and do not affect known networks. All is forgotten
  * `captchaLockoutMs` after the last failure.
  */
 import { z } from 'zod';
-import type { View } from '../../runtime/command.ts';
+import type { ClockedView } from '../../runtime/command.ts';
 import { slice } from '../../runtime/slice.ts';
 import { AccountSettings } from '../settings.ts';
 
@@ -26,13 +26,13 @@ export const unknownFailuresSlice = slice<UnknownFailures>({
   initial: noUnknownFailures,
 });
 
-type Limits = Pick<AccountSettings, 'strangerAttemptsMax' | 'captchaLockoutMs'>;
+type OriginLimits = Pick<AccountSettings, 'unknownOriginAttemptsMax' | 'captchaLockoutMs'>;
 
 const firstDelayMs = 60_000;
 const longestDelayMs = 3_600_000;
 
 /** The failures that still count. */
-export function currentUnknownFailures(view: View & { readonly nowMs: number }): UnknownFailures {
+export function currentUnknownFailures(view: ClockedView): UnknownFailures {
   const failures = view.get(unknownFailuresSlice);
   return view.nowMs < endOfUnknownFailures(failures, view.use(AccountSettings))
     ? failures
@@ -41,14 +41,14 @@ export function currentUnknownFailures(view: View & { readonly nowMs: number }):
 
 export function endOfUnknownFailures(
   { count, lastMs }: UnknownFailures,
-  { captchaLockoutMs }: Limits,
+  { captchaLockoutMs }: OriginLimits,
 ): number {
   return count === 0 ? 0 : lastMs + captchaLockoutMs;
 }
 
 /** When an unknown network may try again. */
-export function nextAttemptMs({ count, lastMs }: UnknownFailures, limits: Limits): number {
-  const surplus = count - limits.strangerAttemptsMax;
+export function nextAttemptMs({ count, lastMs }: UnknownFailures, limits: OriginLimits): number {
+  const surplus = count - limits.unknownOriginAttemptsMax;
   if (surplus < 0) return 0;
   return lastMs + Math.min(firstDelayMs * 2 ** surplus, longestDelayMs);
 }

@@ -6,7 +6,8 @@ import type { Workflow } from '../../runtime/command.ts';
 import { OverloadedError, RetryableError, UnavailableError } from '../../runtime/errors.ts';
 import { type Answer, isRefused, type Refused } from '../reply.ts';
 import type { SignedInShape } from '../signed-in.ts';
-import { adminRequired, mayAdminister } from './roles.ts';
+import { adminRequired } from './profile.ts';
+import { mayAdminister } from './sessions/session.ts';
 import { signedInWorkflow } from './signed-in.ts';
 
 interface Administration<Asks> {

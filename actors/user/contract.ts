@@ -55,7 +55,7 @@ export const userEventSchema = z.discriminatedUnion('event', [
 export type UserEvent = z.infer<typeof userEventSchema>;
 
 /** No session has this uuid, so every client takes the frame. */
-const nobodysSession = '00000000-0000-0000-0000-000000000000';
+const noSessionUuid = '00000000-0000-0000-0000-000000000000';
 
 /** There is something to sync. Without a session it is unknown which device caused it. */
 export function itemsChanged(userUuid: string, timestampMicros: number, sessionUuid?: string): OwnFrame {
@@ -63,7 +63,7 @@ export function itemsChanged(userUuid: string, timestampMicros: number, sessionU
     event: 'frame',
     type: 'ITEMS_CHANGED_ON_SERVER',
     origin: 'syncing-server',
-    payload: { userUuid, sessionUuid: sessionUuid ?? nobodysSession, timestamp: timestampMicros },
+    payload: { userUuid, sessionUuid: sessionUuid ?? noSessionUuid, timestamp: timestampMicros },
     ...(sessionUuid !== undefined && { exceptSession: sessionUuid }),
   };
 }

@@ -9,9 +9,9 @@ import type { SettingName } from './settings/known.ts';
 import { settingValue } from './settings/stored.ts';
 
 interface FeatureFlag {
-  /** By the operator, to all accounts. */
+  /** Whether the operator offers it to all accounts. */
   isOffered(view: View): boolean;
-  /** By the user of this account. */
+  /** Whether the user of this account has turned it on. */
   isTurnedOn(view: View): boolean;
   isOn(view: View): boolean;
   /** Why a request is refused. Undefined: the feature is on. */

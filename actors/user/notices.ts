@@ -4,11 +4,11 @@
  */
 import type { Turn } from '../../runtime/command.ts';
 import { mailAddress } from '../mailer/address.ts';
+import { isoTime } from '../times.ts';
 import type { EventOrigin } from './audit/trail.ts';
 import { sendMail, textOf } from './mails.ts';
 import { deviceInfo } from './sessions/device-info.ts';
 import { settingValue } from './settings/stored.ts';
-import { isoTime } from './times.ts';
 
 const ifItWasYou = 'If it was you, there is nothing to do.';
 const ifNot =

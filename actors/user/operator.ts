@@ -1,7 +1,7 @@
 /** Answers operators, and administrators who ask through their own actor (`operator-contract.ts`). No session is checked here. */
 import { command, sharedRead, type Turn } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
-import type { State } from '../../runtime/slice.ts';
+import type { SliceSource } from '../../runtime/slice.ts';
 import { head } from '../collection/head.ts';
 import { answerOf } from '../reply.ts';
 import { AccountSettings } from '../settings.ts';
@@ -12,9 +12,8 @@ import { revokeAllCalendarTokens } from './calendar/tokens.ts';
 import { rolesChanged, User } from './contract.ts';
 import { type RaisedHooks, userPart } from './hooks.ts';
 import { UserAdministration } from './operator-contract.ts';
-import { type Profile, profileSlice } from './profile.ts';
+import { adminRoleSlice, callerOf, isAdministrator, type Profile, profileSlice } from './profile.ts';
 import { exportPieces } from './requests/export-pieces.ts';
-import { adminRoleSlice, callerOf, isAdministrator } from './roles.ts';
 import { endAllSessions, type Session, sessionMap } from './sessions/session.ts';
 
 const operatorCommands = (hooks: RaisedHooks) => ({
@@ -151,12 +150,12 @@ const isLive =
     nowMs < keptUntilMs;
 
 /** @throws NotFoundError */
-function active(state: State): void {
+function active(state: SliceSource): void {
   if (existing(state).state !== 'active') throw new NotFoundError('the account was deleted');
 }
 
 /** @throws NotFoundError */
-function existing(state: State): Profile & { readonly state: 'active' | 'deleted' } {
+function existing(state: SliceSource): Profile & { readonly state: 'active' | 'deleted' } {
   const profile = state.get(profileSlice);
   if (profile.state === 'none') throw new NotFoundError('there is no account here');
   return { ...profile, state: profile.state };

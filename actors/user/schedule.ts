@@ -17,12 +17,12 @@ import { profileSlice } from './profile.ts';
 
 const askAgainMs = 60_000;
 
-interface Scheduled {
+interface ScheduledEntry {
   readonly uuid: string;
   readonly round: number;
 }
 
-interface Declared<T extends Scheduled> {
+interface ScheduleOptions<T extends ScheduledEntry> {
   /** Begins the ids of the mails, and is the name by which the part listens for their outcomes. */
   readonly name: string;
   readonly map: SliceMap<T>;
@@ -34,7 +34,7 @@ interface Declared<T extends Scheduled> {
   readonly recall: (turn: Turn, entry: T) => void;
 }
 
-export interface Schedule<T extends Scheduled> {
+export interface Schedule<T extends ScheduledEntry> {
   all(view: View): readonly T[];
   /** Undefined: the entry is gone, or in another round. */
   find(view: View, uuid: string, round: number): T | undefined;
@@ -58,7 +58,7 @@ export interface Schedule<T extends Scheduled> {
   ): E & { readonly isRecalled: true; readonly nextAtMs: number };
 }
 
-export function scheduleOf<T extends Scheduled>(declared: Declared<T>): Schedule<T> {
+export function scheduleOf<T extends ScheduledEntry>(declared: ScheduleOptions<T>): Schedule<T> {
   const { name, map, keyOf, timer, nextMs, recall } = declared;
   const all = (view: View): readonly T[] => [...view.entries(map).values()];
   const mailIdOf = ({ uuid, round }: T): string => `${name}:${uuid}:${round}`;

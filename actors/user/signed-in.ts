@@ -6,6 +6,7 @@
  * The read plan comes before the check. It may depend on the request and the state, and a refusal drops what was read.
  */
 import {
+  type ClockedView,
   command,
   type PlanResults,
   type Plans,
@@ -21,12 +22,11 @@ import {
 import type { Dependency } from '../../runtime/dependency.ts';
 import { answerOf, type Caller, isRefused, type Refused, refuse, type SignedInAnswer } from '../reply.ts';
 import type { SignedInRequest, SignedInShape } from '../signed-in.ts';
-import { callerOf } from './roles.ts';
-import { checkSession, isReadonly } from './sessions/check.ts';
-import { isBridge, noteUse, type Session, storeUse } from './sessions/session.ts';
+import { callerOf } from './profile.ts';
+import { checkSession, isBridge, isReadonly, noteUse, type Session, storeUse } from './sessions/session.ts';
 
 /** The declaration of a command, as far as it says who may run it. */
-type Allowed = Pick<SignedInShape<unknown, unknown>, 'access' | 'ofUser' | 'bridges' | 'bearerSuffices'>;
+type AccessRules = Pick<SignedInShape<unknown, unknown>, 'access' | 'ofUser' | 'bridges' | 'bearerSuffices'>;
 type Request = SignedInRequest<{ readonly userUuid?: unknown }>;
 
 /** What a turn knows of its caller. */
@@ -37,12 +37,12 @@ export interface SignedIn {
   readonly readonly: boolean;
 }
 
-interface Reading<Request, P extends Plans> {
+interface ReadingHandler<Request, P extends Plans> {
   readonly reads?: (view: View, request: Request) => P;
 }
 
 /** A `Refused` that it returns is the answer; what it wrote before is committed all the same. */
-type Run<V, Request, P extends Plans, Ok> = (
+type Handler<V, Request, P extends Plans, Ok> = (
   view: V,
   request: Request,
   reads: PlanResults<P>,
@@ -53,9 +53,9 @@ export function signedInTurn<Fields, Ok, P extends Plans = Record<never, never>>
   turn: run,
   ...shape
 }: SignedInShape<Fields, Ok> &
-  Reading<SignedInRequest<Fields>, P> & {
+  ReadingHandler<SignedInRequest<Fields>, P> & {
     readonly repeat?: 'natural' | 'recorded';
-    readonly turn: Run<Turn, SignedInRequest<Fields>, P, Ok>;
+    readonly turn: Handler<Turn, SignedInRequest<Fields>, P, Ok>;
   }): TurnCommand<SignedInRequest<Fields>, SignedInAnswer<Ok>, P> {
   return command({
     ...shape,
@@ -73,10 +73,10 @@ export function signedInRead<Fields, Ok, P extends Plans = Record<never, never>>
   answer: run,
   ...shape
 }: SignedInShape<Fields, Ok> &
-  Reading<SignedInRequest<Fields>, P> & {
+  ReadingHandler<SignedInRequest<Fields>, P> & {
     /** The answer, where memory alone has it. */
     readonly known?: (view: View, request: SignedInRequest<Fields>) => Ok | undefined;
-    readonly answer: Run<View & { readonly nowMs: number }, SignedInRequest<Fields>, P, Ok>;
+    readonly answer: Handler<ClockedView, SignedInRequest<Fields>, P, Ok>;
   }): SharedCommand<SignedInRequest<Fields>, SignedInAnswer<Ok>, P> {
   return sharedRead({
     ...shape,
@@ -107,7 +107,7 @@ export function signedInWorkflow<Fields, Ok>({
         if (caller === undefined) throw new Error('a workflow answered without having checked the session');
         return { ...result, caller };
       } catch (error) {
-        if (error instanceof Ended) return error.answer as SignedInAnswer<Ok>;
+        if (error instanceof EarlyAnswer) return error.answer as SignedInAnswer<Ok>;
         throw error;
       }
     },
@@ -131,7 +131,7 @@ export interface SignedInWorkflow<Ok> extends Pick<Workflow, 'self' | 'callId' |
 }
 
 /** Ends a workflow early. It never leaves this file. */
-class Ended extends Error {
+class EarlyAnswer extends Error {
   readonly answer: SignedInAnswer<unknown>;
 
   constructor(answer: SignedInAnswer<unknown>) {
@@ -151,9 +151,9 @@ class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
   readonly actors: Workflow['actors'];
   readonly #steps: Workflow;
   readonly #request: Request;
-  readonly #allowed: Allowed;
+  readonly #allowed: AccessRules;
 
-  constructor(steps: Workflow, request: Request, allowed: Allowed) {
+  constructor(steps: Workflow, request: Request, allowed: AccessRules) {
     this.self = steps.self;
     this.callId = steps.callId;
     this.actors = steps.actors;
@@ -168,14 +168,14 @@ class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
 
   async turn<R, P extends Plans = Record<never, never>>(step: Step<R, P>): Promise<R> {
     const result = await this.#take(step, (next) => ({ next }));
-    if (!('next' in result)) throw new Ended(result);
+    if (!('next' in result)) throw new EarlyAnswer(result);
     this.caller = result.caller;
     return result.next;
   }
 
   async lastTurn<P extends Plans = Record<never, never>>(step: Step<Ok, P>): Promise<Ok> {
     const result = await this.#take(step, (ok) => ({ ok }));
-    if (!('ok' in result)) throw new Ended(result as SignedInAnswer<unknown>);
+    if (!('ok' in result)) throw new EarlyAnswer(result as SignedInAnswer<unknown>);
     this.caller = result.caller;
     return result.ok as Ok;
   }
@@ -218,9 +218,9 @@ export const anotherUsers = refuse.forbidden('Operation not allowed.');
 
 /** Checks the session, and adds the caller to the answer. */
 function whenSignedIn<R extends object>(
-  view: View & { readonly nowMs: number },
+  view: ClockedView,
   { credentials, userUuid }: Request,
-  { access, ofUser = false, bridges, bearerSuffices }: Allowed,
+  { access, ofUser = false, bridges, bearerSuffices }: AccessRules,
   run: (signedIn: SignedIn) => R,
 ): (R & { readonly caller: Caller }) | (Refused & { readonly caller?: Caller | undefined }) {
   const checked = checkSession(view, credentials, view.nowMs, bearerSuffices);

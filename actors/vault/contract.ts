@@ -13,7 +13,7 @@ import { membersMax } from './settings.ts';
 
 /** For a caller who is not a member. The words do not tell whether there is such a vault. */
 export const noSuchVault = refuse.badRequest('There is no such shared vault, or you are not a member of it.');
-/** Likewise, for a caller who neither sent the invite nor got it. */
+/** The same for a caller who neither sent the invite nor got it. */
 export const noSuchInvite = refuse.badRequest('There is no such invite, or it is not yours.');
 export const notTheOwner = refuse.badRequest('Only the owner of the shared vault may do this.');
 
@@ -61,14 +61,14 @@ export const Vault = contract({
         z.object({ sharedVault: vaultSchema, sharedVaultUser: memberSchema, membership: z.number() }),
       ),
     },
-    /** By its owner. The vault ends for everybody with this commit. */
+    /** Called by its owner. The vault ends for everybody with this commit. */
     end: { request: byMember, reply: membershipAnswer },
     members: { request: byMember, reply: answerSchema(z.object({ users: z.array(memberSchema) })) },
-    /** By its owner, or by a member who leaves. */
+    /** Called by its owner, or by a member who leaves. */
     removeMember: { request: ofUser, reply: membershipAnswer },
-    /** By an admin. */
+    /** Called by an admin. */
     designateSurvivor: { request: ofUser, reply: done },
-    /** By its owner. One that the user has not answered is replaced. */
+    /** Called by its owner. An invite that the user has not answered is replaced. */
     invite: {
       request: z.object({
         by,
@@ -78,7 +78,7 @@ export const Vault = contract({
       }),
       reply: inviteAnswer,
     },
-    /** By its sender. */
+    /** Called by its sender. */
     changeInvite: {
       request: z.object({
         by,
@@ -88,9 +88,9 @@ export const Vault = contract({
       }),
       reply: inviteAnswer,
     },
-    /** By the invitee. For a member it changes nothing. */
+    /** Called by the invitee. For a member it changes nothing. */
     acceptInvite: { request: ofInvite, reply: membershipAnswer },
-    /** By the invitee or the sender. */
+    /** Called by the invitee or the sender. */
     endInvite: { request: ofInvite, reply: done },
     /** The invites that the member has sent. Others get none. */
     sentInvites: { request: byMember, reply: z.object({ invites: z.array(vaultInviteSchema) }) },
@@ -111,7 +111,7 @@ export const Vault = contract({
     },
   },
   tells: {
-    /** By a user whose account is deleted. */
+    /** Sent by a user whose account is deleted. */
     userGone: z.null(),
   },
   timers: {

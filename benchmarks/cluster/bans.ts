@@ -4,10 +4,10 @@
  */
 import type { Cluster } from '../../test/cluster/cluster.ts';
 import { type Account, ask, register, signIn } from '../support/api-client.ts';
+import { median } from '../support/figures.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { syncBytes } from '../support/requests.ts';
 import { openSocket } from '../support/socket.ts';
-import { median } from '../support/statistics.ts';
 
 export const adminEmail = 'admin@load.test';
 

@@ -6,9 +6,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type Account, register } from '../support/api-client.ts';
 import { someAtOnce } from '../support/at-once.ts';
+import { median } from '../support/figures.ts';
 import { residentBytes } from '../support/machine.ts';
 import type { LoadServer } from '../support/server.ts';
-import { median } from '../support/statistics.ts';
 
 const rounds = 100;
 const events = 50_000;

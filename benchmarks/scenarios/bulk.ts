@@ -1,9 +1,9 @@
 /** Upload and first sync of 10,000 items, and the activation of a user with 100,000. */
 import { register, sync, upload } from '../support/api-client.ts';
+import { median } from '../support/figures.ts';
 import { residentBytes } from '../support/machine.ts';
 import { firstSync } from '../support/requests.ts';
 import type { LoadServer } from '../support/server.ts';
-import { median } from '../support/statistics.ts';
 
 const many = 10_000;
 const veryMany = 100_000;

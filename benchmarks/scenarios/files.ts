@@ -6,10 +6,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { register } from '../support/api-client.ts';
+import { median } from '../support/figures.ts';
 import { chunkBytes, FileClient } from '../support/files.ts';
 import { residentBytes } from '../support/machine.ts';
 import type { LoadServer } from '../support/server.ts';
-import { median } from '../support/statistics.ts';
 
 const streams = 16;
 const chunks = 20;

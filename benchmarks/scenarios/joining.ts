@@ -4,9 +4,9 @@
  */
 import { type Account, register, type SyncReply, sync } from '../support/api-client.ts';
 import { counters } from '../support/counters.ts';
+import { median } from '../support/figures.ts';
 import { syncText } from '../support/requests.ts';
 import { type LoadServer, tellsDelivered } from '../support/server.ts';
-import { median } from '../support/statistics.ts';
 import { admit, makeVault, vaultItem } from '../support/vaults.ts';
 
 const deletedItems = 100_000;

@@ -2,10 +2,10 @@
 import { runLoad } from '../http-load.ts';
 import { type Account, caughtUp, newItem, register, sync } from '../support/api-client.ts';
 import { someAtOnce } from '../support/at-once.ts';
+import { median } from '../support/figures.ts';
 import { cpuTimes } from '../support/machine.ts';
 import { firstSync, syncBytes } from '../support/requests.ts';
 import type { LoadServer } from '../support/server.ts';
-import { median } from '../support/statistics.ts';
 import { makeVault, vaultItem } from '../support/vaults.ts';
 
 const vaultCounts = [0, 1, 100];

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Connection, startEmbeddedPostgres } from '../../process/postgres/embedded.ts';
+import { type EmbeddedConnection, startEmbeddedPostgres } from '../../process/postgres/embedded.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLogger } from '../../runtime/ports.ts';
 import { systemRandom } from '../../runtime/random.ts';
@@ -13,7 +13,7 @@ import { createTable } from '../../test/kit/create-table.ts';
 /** The embedded server as `npm start` runs it (fsync on), with the runtime's tables and these, in a scratch folder. */
 export async function withDatabase(
   tables: readonly AnyTable[],
-  use: (connection: Connection) => Promise<void>,
+  use: (connection: EmbeddedConnection) => Promise<void>,
 ): Promise<void> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'scriptorium-load-'));
   const server = await startEmbeddedPostgres({

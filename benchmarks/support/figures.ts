@@ -1,3 +1,4 @@
+/** The figures of a benchmark: their medians, how they are printed, and how two builds compare. */
 export function printFigures(title: string, figures: Readonly<Record<string, number>>): void {
   console.log(`\n${title}`);
   for (const [figure, value] of Object.entries(figures))
@@ -8,3 +9,52 @@ export function format(value: number): string {
   if (value === 0) return '0';
   return value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3);
 }
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+/** Runs `measure` several times and gives each figure's median. */
+export async function medians<T extends Record<string, number>>(
+  runs: number,
+  measure: () => Promise<T>,
+): Promise<T> {
+  const results: T[] = [];
+  for (let run = 0; run < runs; run += 1) results.push(await measure());
+  const names = Object.keys(results[0] ?? {});
+  return Object.fromEntries(
+    names.map((name) => [name, median(results.map((r) => r[name] ?? Number.NaN))]),
+  ) as T;
+}
+
+/** With fewer runs, ranges mean nothing. */
+const leastRuns = 3;
+
+type Runs = readonly Readonly<Record<string, number>>[];
+
+/**
+ * Median and range of each figure for both builds. The ratio appears only if it cannot be chance: no run of one build
+ * is within the range of the other.
+ */
+export function printComparison(
+  title: string,
+  [before, after]: readonly [string, string],
+  [runsBefore = [], runsAfter = []]: readonly Runs[],
+): void {
+  console.log(`\n${title.padEnd(26)} ${before.padEnd(28)} ${after.padEnd(28)} ratio`);
+  for (const figure of Object.keys(runsBefore[0] ?? {})) {
+    const [a, b] = [range(runsBefore, figure), range(runsAfter, figure)];
+    const isApart = runsBefore.length >= leastRuns && (a.least > b.most || b.least > a.most);
+    const ratio = isApart ? format(b.middle / a.middle) : '';
+    console.log(`  ${figure.padEnd(24)} ${textOf(a).padEnd(28)} ${textOf(b).padEnd(28)} ${ratio}`);
+  }
+}
+
+function range(runs: Runs, figure: string) {
+  const values = runs.map((run) => run[figure] ?? Number.NaN);
+  return { least: Math.min(...values), middle: median(values), most: Math.max(...values) };
+}
+
+const textOf = ({ least, middle, most }: ReturnType<typeof range>): string =>
+  `${format(middle)} (${format(least)} to ${format(most)})`;

@@ -1,6 +1,6 @@
 /** One host in this process, over a separate database: the runtime without a gateway. */
 
-import type { Connection } from '../../process/postgres/embedded.ts';
+import type { EmbeddedConnection } from '../../process/postgres/embedded.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import type { Actors } from '../../runtime/handles.ts';
 import { createActors } from '../../runtime/host/actors.ts';
@@ -21,7 +21,7 @@ export interface LoadHost {
 }
 
 export async function startHost(
-  connection: Connection,
+  connection: EmbeddedConnection,
   kind: Kind,
   metrics: Partial<RuntimeMetrics>,
 ): Promise<LoadHost> {

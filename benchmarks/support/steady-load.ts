@@ -3,7 +3,7 @@
  * server shows as the latency of all requests in it.
  */
 import { newItem } from './api-client.ts';
-import { median } from './statistics.ts';
+import { median } from './figures.ts';
 
 export interface SteadyLoadOptions {
   readonly ratePerSecond: number;

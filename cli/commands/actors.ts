@@ -4,8 +4,8 @@ import {
   type ClusterFindActorResponse as Found,
 } from '../../proto/generated/scriptorium/v1/cluster.ts';
 import { UsersService } from '../../proto/generated/scriptorium/v1/users.ts';
-import { exitCodes, Failure } from '../failure.ts';
-import type { Session } from '../session.ts';
+import { CommandFailure, exitCodes } from '../failure.ts';
+import type { CommandSession } from '../session.ts';
 import { duration, record, size } from '../table.ts';
 import { type AddCommands, teach } from './command.ts';
 
@@ -43,16 +43,16 @@ export const addActorCommands: AddCommands = (program, run) => {
 const phaseOf = ({ phase }: Found) => phase.replace('ACTOR_PHASE_', '');
 const waitOf = ({ waitsFor }: Found) => waitsFor.replace('ACTOR_WAITS_FOR_', '');
 
-async function whereIs(session: Session, kind: string, id: string | undefined): Promise<number> {
+async function whereIs(session: CommandSession, kind: string, id: string | undefined): Promise<number> {
   if (id !== undefined) return where(session, kind, id);
   if (!kind.includes('@')) {
-    throw new Failure(exitCodes.usage, 'Name a kind and an id, or the address of a user.');
+    throw new CommandFailure(exitCodes.usage, 'Name a kind and an id, or the address of a user.');
   }
   const { userUuid } = await session.ask(UsersService.find, { email: kind, workspace: '' });
   return where(session, 'user', userUuid);
 }
 
-async function where(session: Session, kind: string, id: string): Promise<number> {
+async function where(session: CommandSession, kind: string, id: string): Promise<number> {
   const actor = { kind, id };
   const found = await session.ask(ClusterService.findActor, { actor });
   const exists = found.version !== undefined;
@@ -89,11 +89,14 @@ function recordOf(found: Found): string {
   ]);
 }
 
-async function evict(session: Session, kind: string, id: string): Promise<void> {
+async function evict(session: CommandSession, kind: string, id: string): Promise<void> {
   const actor = { kind, id };
   const { evicted } = await session.ask(ClusterService.evictActor, { actor });
   if (!evicted) {
-    throw new Failure(exitCodes.refused, 'It is not in memory, or has work to do: nothing was dropped.');
+    throw new CommandFailure(
+      exitCodes.refused,
+      'It is not in memory, or has work to do: nothing was dropped.',
+    );
   }
   session.answer({ actor, evicted }, 'It is no longer in memory.');
 }

@@ -6,8 +6,8 @@ import {
   type DeadTell,
   type DeadTimer,
 } from '../../proto/generated/scriptorium/v1/cluster.ts';
-import { exitCodes, Failure } from '../failure.ts';
-import type { Session } from '../session.ts';
+import { CommandFailure, exitCodes } from '../failure.ts';
+import type { CommandSession } from '../session.ts';
 import { counted, table, timestamp } from '../table.ts';
 import { type AddCommands, rowLimit, teach } from './command.ts';
 
@@ -19,19 +19,19 @@ interface BacklogOptions {
 }
 
 /** The difference between timers and tells. */
-interface Delivery<Dead> {
+interface DeliveryName<Dead> {
   readonly what: string;
   countsOf(backlog: Backlog): { readonly pending: number; readonly dead: number };
   deadOf(backlog: Backlog): readonly Dead[];
   /** The name for `--revive`. */
   nameOf(dead: Dead): string;
-  revive(session: Session, dead: Dead): Promise<unknown>;
+  revive(session: CommandSession, dead: Dead): Promise<unknown>;
   tableOf(dead: readonly Dead[]): string;
 }
 
 const pathOf = (actor: ActorAddress | undefined) => (actor === undefined ? '' : `${actor.kind}/${actor.id}`);
 
-const timers: Delivery<DeadTimer> = {
+const timers: DeliveryName<DeadTimer> = {
   what: 'timer',
   countsOf: ({ pendingTimers, deadTimerCount }) => ({ pending: pendingTimers, dead: deadTimerCount }),
   deadOf: ({ deadTimers }) => deadTimers,
@@ -44,7 +44,7 @@ const timers: Delivery<DeadTimer> = {
     ),
 };
 
-const tells: Delivery<DeadTell> = {
+const tells: DeliveryName<DeadTell> = {
   what: 'tell',
   countsOf: ({ pendingTells, deadTellCount }) => ({ pending: pendingTells, dead: deadTellCount }),
   deadOf: ({ deadTells }) => deadTells,
@@ -58,7 +58,7 @@ const tells: Delivery<DeadTell> = {
 };
 
 export const addBacklogCommands: AddCommands = (program, run) => {
-  const add = <Dead>(delivery: Delivery<Dead>, example: string, meaning: string) => {
+  const add = <Dead>(delivery: DeliveryName<Dead>, example: string, meaning: string) => {
     const { what } = delivery;
     teach(
       program
@@ -86,8 +86,8 @@ export const addBacklogCommands: AddCommands = (program, run) => {
 };
 
 async function backlog<Dead>(
-  session: Session,
-  delivery: Delivery<Dead>,
+  session: CommandSession,
+  delivery: DeliveryName<Dead>,
   { limit, revive }: BacklogOptions,
 ): Promise<void> {
   const found = await session.ask(ClusterService.listBacklog, { limit });
@@ -95,7 +95,7 @@ async function backlog<Dead>(
   else await reviveSome(session, delivery, delivery.deadOf(found), revive);
 }
 
-function show<Dead>(session: Session, delivery: Delivery<Dead>, found: Backlog): void {
+function show<Dead>(session: CommandSession, delivery: DeliveryName<Dead>, found: Backlog): void {
   const counts = delivery.countsOf(found);
   const dead = delivery.deadOf(found);
   session.answer({ pending: counts.pending, deadCount: counts.dead, dead }, () => {
@@ -105,15 +105,18 @@ function show<Dead>(session: Session, delivery: Delivery<Dead>, found: Backlog):
 }
 
 async function reviveSome<Dead>(
-  session: Session,
-  delivery: Delivery<Dead>,
+  session: CommandSession,
+  delivery: DeliveryName<Dead>,
   dead: readonly Dead[],
   which: string,
 ): Promise<void> {
   const { what, nameOf } = delivery;
   const chosen = which === 'all' ? dead : dead.filter((each) => nameOf(each) === which);
   if (chosen.length === 0 && which !== 'all') {
-    throw new Failure(exitCodes.refused, `There is no dead ${what} ${which}; \`${what}s\` lists them.`);
+    throw new CommandFailure(
+      exitCodes.refused,
+      `There is no dead ${what} ${which}; \`${what}s\` lists them.`,
+    );
   }
   let revived = 0;
   for (const each of chosen) revived += await reviveOne(session, delivery, each);
@@ -121,12 +124,16 @@ async function reviveSome<Dead>(
 }
 
 /** Someone else may have been faster. */
-async function reviveOne<Dead>(session: Session, delivery: Delivery<Dead>, dead: Dead): Promise<number> {
+async function reviveOne<Dead>(
+  session: CommandSession,
+  delivery: DeliveryName<Dead>,
+  dead: Dead,
+): Promise<number> {
   try {
     await delivery.revive(session, dead);
     return 1;
   } catch (error) {
-    if (error instanceof Failure && error.exitCode === exitCodes.refused) return 0;
+    if (error instanceof CommandFailure && error.exitCode === exitCodes.refused) return 0;
     throw error;
   }
 }

@@ -1,8 +1,13 @@
 /** `backup` and `restore`: they work with the database and the files of the server, and ask no node. */
 import type { Command } from 'commander';
-import type { BackupRequest, Restored, RestoreRequest, VerifyRequest } from '../../process/backup/operate.ts';
+import type {
+  BackupRequest,
+  RestoredBackup,
+  RestoreRequest,
+  VerifyRequest,
+} from '../../process/backup/operate.ts';
 import { exitCodes } from '../failure.ts';
-import type { Session } from '../session.ts';
+import type { CommandSession } from '../session.ts';
 import { counted, table } from '../table.ts';
 import { type AddCommands, teach, wholeNumber } from './command.ts';
 
@@ -35,7 +40,7 @@ export interface Backups {
   /** @throws Failure */
   restore(
     request: RestoreRequest,
-  ): Promise<Pick<Restored, 'isSecretKeyRight'> & { readonly manifest: ManifestOutput }>;
+  ): Promise<Pick<RestoredBackup, 'isSecretKeyRight'> & { readonly manifest: ManifestOutput }>;
 }
 
 const targetHelp = 'a folder, or s3://bucket/prefix; by default BACKUP_TARGET';
@@ -77,7 +82,7 @@ export const addBackupCommands =
           'Restore a backup into an empty database and the store of files that the settings name, with no server ' +
             'running on them. Killed at any point, it begins anew. See docs/backup.md.',
         )
-        .action((target: string | undefined, options: RestoreOptions) =>
+        .action((target: string | undefined, options: RestoreCommandOptions) =>
           run((session) => restore(session, backups, target, options)),
         ),
       'When data is lost, or to move to another database. Put the secret key in its place first.',
@@ -119,7 +124,7 @@ const addVerifyCommand = (group: Command, backups: Backups, run: Parameters<AddC
         'Read every object of a backup, restore it into a scratch database, start a server there, and compare what ' +
           'accounts are given with the backup. Exit code 65: it is damaged. Nothing of the server is touched.',
       )
-      .action((target: string | undefined, options: VerifyOptions) =>
+      .action((target: string | undefined, options: VerifyCommandOptions) =>
         run((session) => verify(session, backups, target, options)),
       ),
     'After each backup, on any machine with room for the database: a backup that was never restored is a hope.',
@@ -140,21 +145,21 @@ interface CreateOptions {
   readonly keep?: number;
 }
 
-interface VerifyOptions {
+interface VerifyCommandOptions {
   readonly backup?: string;
   readonly identity?: string;
   readonly accounts: number;
   readonly scratch?: string;
 }
 
-interface RestoreOptions {
+interface RestoreCommandOptions {
   readonly backup?: string;
   readonly identity?: string;
   readonly keepPositions?: boolean;
 }
 
 async function create(
-  session: Session,
+  session: CommandSession,
   backups: Backups,
   { target, recipient, keep }: CreateOptions & { readonly target: string | undefined },
 ): Promise<number> {
@@ -183,7 +188,7 @@ const missingLines = (missing: readonly string[]): readonly string[] =>
         ...missing.slice(0, missingLinesMax).map((name) => `  ${name}`),
       ];
 
-async function list(session: Session, backups: Backups, target: string | undefined): Promise<void> {
+async function list(session: CommandSession, backups: Backups, target: string | undefined): Promise<void> {
   const manifests = await backups.list(target);
   session.answer({ backups: manifests.map(summaryOf) }, () =>
     manifests.length === 0
@@ -203,10 +208,10 @@ async function list(session: Session, backups: Backups, target: string | undefin
 }
 
 async function verify(
-  session: Session,
+  session: CommandSession,
   backups: Backups,
   target: string | undefined,
-  { backup, identity, accounts, scratch }: VerifyOptions,
+  { backup, identity, accounts, scratch }: VerifyCommandOptions,
 ): Promise<void> {
   const { manifest, ...tried } = await backups.verify({
     target,
@@ -228,10 +233,10 @@ async function verify(
 }
 
 async function restore(
-  session: Session,
+  session: CommandSession,
   backups: Backups,
   target: string | undefined,
-  { backup, identity, keepPositions = false }: RestoreOptions,
+  { backup, identity, keepPositions = false }: RestoreCommandOptions,
 ): Promise<void> {
   const { manifest, isSecretKeyRight } = await backups.restore({
     target,

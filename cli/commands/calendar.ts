@@ -1,7 +1,7 @@
 /** The commands of `calendar`. */
 import { UsersService } from '../../proto/generated/scriptorium/v1/users.ts';
-import { exitCodes, Failure } from '../failure.ts';
-import type { Session } from '../session.ts';
+import { CommandFailure, exitCodes } from '../failure.ts';
+import type { CommandSession } from '../session.ts';
 import { counted } from '../table.ts';
 import { type AddCommands, teach } from './command.ts';
 import { uuidHelp } from './users.ts';
@@ -26,9 +26,9 @@ export const addCalendarCommands: AddCommands = (program, run) => {
   );
 };
 
-async function revoke(session: Session, userUuid: string, yes: boolean): Promise<void> {
+async function revoke(session: CommandSession, userUuid: string, yes: boolean): Promise<void> {
   if (!yes) {
-    throw new Failure(
+    throw new CommandFailure(
       exitCodes.refused,
       'Every calendar program of the user would need a new token. Use --yes to do it.',
     );

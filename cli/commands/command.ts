@@ -1,13 +1,15 @@
 /** How commands are declared: one function that adds them to the program. */
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Session } from '../session.ts';
+import type { CommandSession } from '../session.ts';
 
-type Work = ((session: Session) => Promise<void>) | ((session: Session) => Promise<number>);
+type SessionWork =
+  | ((session: CommandSession) => Promise<void>)
+  | ((session: CommandSession) => Promise<number>);
 
 /** Runs a command's work with a session, and exits with its code, or 0 if it returns none. */
-export type Run = (work: Work) => Promise<void>;
+export type RunWithSession = (work: SessionWork) => Promise<void>;
 
-export type AddCommands = (program: Command, run: Run) => void;
+export type AddCommands = (program: Command, run: RunWithSession) => void;
 
 /** Help that teaches: when to use a command, and an example. */
 export function teach(command: Command, when: string, ...examples: readonly string[]): Command {

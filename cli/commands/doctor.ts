@@ -1,6 +1,6 @@
 /** `doctor`: it asks no node, and reads the settings that the server would start with. */
 import { exitCodes } from '../failure.ts';
-import type { Session } from '../session.ts';
+import type { CommandSession } from '../session.ts';
 import { type AddCommands, teach } from './command.ts';
 
 interface Finding {
@@ -30,7 +30,7 @@ export const addDoctorCommand =
     );
   };
 
-async function doctor(session: Session, examine: Examine): Promise<number> {
+async function doctor(session: CommandSession, examine: Examine): Promise<number> {
   const findings = await examine();
   session.answer({ findings }, () => findings.map(textOf).join('\n'));
   return findings.some(({ state }) => state === 'problem') ? exitCodes.refused : exitCodes.ok;

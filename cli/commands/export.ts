@@ -1,8 +1,8 @@
 /** `export user`: what an operator owes a user by law. */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { UsersService } from '../../proto/generated/scriptorium/v1/users.ts';
-import { exitCodes, Failure } from '../failure.ts';
-import type { Session } from '../session.ts';
+import { CommandFailure, exitCodes } from '../failure.ts';
+import type { CommandSession } from '../session.ts';
 import { size } from '../table.ts';
 import { type AddCommands, teach } from './command.ts';
 
@@ -39,7 +39,7 @@ interface ExportOptions {
 }
 
 async function exportUser(
-  session: Session,
+  session: CommandSession,
   email: string,
   { workspace = '', out }: ExportOptions,
 ): Promise<void> {
@@ -65,6 +65,6 @@ function create(path: string): number {
   try {
     return openSync(path, 'wx', 0o600);
   } catch (error) {
-    throw new Failure(exitCodes.usage, `${path} cannot be made: ${(error as Error).message}.`);
+    throw new CommandFailure(exitCodes.usage, `${path} cannot be made: ${(error as Error).message}.`);
   }
 }

@@ -4,21 +4,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { ImportService } from '../../proto/generated/scriptorium/v1/import.ts';
-import { exitCodes, Failure } from '../failure.ts';
+import { CommandFailure, exitCodes } from '../failure.ts';
 import { RefusedError, type ServerAddress, UnreachableError } from '../http-client.ts';
-import { type Downloaded, downloadAccount } from '../import/account/download.ts';
-import type { Context } from '../import/context.ts';
-import { Report } from '../import/report.ts';
+import { type DownloadedAccount, downloadAccount } from '../import/account/download.ts';
+import type { ImportContext } from '../import/context.ts';
+import { ImportReport } from '../import/report.ts';
 import { runImport } from '../import/run.ts';
 import { createSpool } from '../import/source/spool.ts';
 import { openSqlite } from '../import/source/sqlite.ts';
 import { Tables } from '../import/source/tables.ts';
-import { Target } from '../import/target.ts';
+import { ImportTarget } from '../import/target.ts';
 import { verifyImport } from '../import/verify.ts';
 import { readInputFile } from '../input-file.ts';
-import type { Session } from '../session.ts';
+import type { CommandSession } from '../session.ts';
 import { counted, table } from '../table.ts';
-import { type Run, teach } from './command.ts';
+import { type RunWithSession, teach } from './command.ts';
 import { serverUrl } from './smoke-test.ts';
 
 interface AccountOptions {
@@ -29,7 +29,7 @@ interface AccountOptions {
   readonly dryRun?: boolean;
 }
 
-export function addImportAccount(group: Command, run: Run): void {
+export function addImportAccount(group: Command, run: RunWithSession): void {
   teach(
     group
       .command('account')
@@ -50,7 +50,7 @@ export function addImportAccount(group: Command, run: Run): void {
   );
 }
 
-async function importAccount(session: Session, options: AccountOptions): Promise<number> {
+async function importAccount(session: CommandSession, options: AccountOptions): Promise<number> {
   const password = await session.terminal.askSecret(`Password of ${options.email}: `);
   const folder = mkdtempSync(join(tmpdir(), 'scriptorium-import-'));
   const path = join(folder, 'account.sqlite');
@@ -71,19 +71,20 @@ async function importAccount(session: Session, options: AccountOptions): Promise
 
 /** @throws Failure */
 async function download(
-  session: Session,
+  session: CommandSession,
   path: string,
   { from, email, accessKeyFile, history = false }: AccountOptions,
   password: string,
-): Promise<Downloaded> {
+): Promise<DownloadedAccount> {
   const accessKey = accessKeyFile && readInputFile(accessKeyFile, '--access-key-file').toString().trim();
   const server: ServerAddress = { url: serverUrl(from), accessKey, deadlineMs: session.deadlineMs };
   const spool = await createSpool(path);
   try {
     return await downloadAccount({ server, email, password, withHistory: history }, spool, session.terminal);
   } catch (error) {
-    if (error instanceof UnreachableError) throw new Failure(exitCodes.unavailable, `${error.message}.`);
-    if (error instanceof RefusedError) throw new Failure(exitCodes.refused, error.message);
+    if (error instanceof UnreachableError)
+      throw new CommandFailure(exitCodes.unavailable, `${error.message}.`);
+    if (error instanceof RefusedError) throw new CommandFailure(exitCodes.refused, error.message);
     throw error;
   } finally {
     spool.close();
@@ -91,17 +92,17 @@ async function download(
 }
 
 async function bring(
-  session: Session,
+  session: CommandSession,
   tables: Tables,
-  { userUuid, inVaults }: Downloaded,
+  { userUuid, inVaults }: DownloadedAccount,
   dryRun: boolean,
 ): Promise<number> {
-  const target = new Target(session);
-  const context: Context = {
+  const target = new ImportTarget(session);
+  const context: ImportContext = {
     tables,
     target,
     limits: await target.describe(),
-    report: new Report(),
+    report: new ImportReport(),
     serverKey: undefined,
     withoutKey: 'drop',
     dryRun,

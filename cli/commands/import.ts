@@ -3,20 +3,20 @@ import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { ImportService } from '../../proto/generated/scriptorium/v1/import.ts';
-import { exitCodes, Failure } from '../failure.ts';
-import type { Context } from '../import/context.ts';
+import { CommandFailure, exitCodes } from '../failure.ts';
+import type { ImportContext } from '../import/context.ts';
 import { openFiles, type SourceFiles } from '../import/files/source.ts';
 import { checkKey, sourceKey } from '../import/keys.ts';
-import { Report } from '../import/report.ts';
+import { ImportReport } from '../import/report.ts';
 import { runImport } from '../import/run.ts';
-import type { Database } from '../import/source/database.ts';
+import type { SourceDatabase } from '../import/source/database.ts';
 import { openMysql } from '../import/source/mysql.ts';
 import { openSqlite } from '../import/source/sqlite.ts';
 import { Tables } from '../import/source/tables.ts';
-import { Target } from '../import/target.ts';
+import { ImportTarget } from '../import/target.ts';
 import { type Compared, verifyImport } from '../import/verify.ts';
 import { readInputFile } from '../input-file.ts';
-import type { Session } from '../session.ts';
+import type { CommandSession } from '../session.ts';
 import { counted, table } from '../table.ts';
 import { type AddCommands, teach } from './command.ts';
 import { addImportAccount } from './import-account.ts';
@@ -33,7 +33,7 @@ interface SourceOptions {
   readonly report: string;
 }
 
-interface ServerOptions extends SourceOptions {
+interface ImportServerOptions extends SourceOptions {
   readonly dryRun?: boolean;
   readonly keepClosed?: boolean;
   readonly withoutKey: 'stop' | 'lock' | 'drop';
@@ -45,7 +45,7 @@ interface ServerOptions extends SourceOptions {
 const utcOffset = (text: string): number => {
   const minutes = Number(text);
   if (Number.isInteger(minutes) && Math.abs(minutes) <= 14 * 60) return minutes;
-  throw new Failure(exitCodes.usage, '--utc-offset is a number of minutes, such as 60.');
+  throw new CommandFailure(exitCodes.usage, '--utc-offset is a number of minutes, such as 60.');
 };
 
 function withSource(command: Command): Command {
@@ -82,7 +82,7 @@ export const addImportCommands: AddCommands = (program, run) => {
         'Bring the accounts of a server with their passwords, items, history, vaults, settings, second factors and ' +
           'files. Accounts are closed until the end. Once more brings what has changed since, and nothing twice.',
       )
-      .action((options: ServerOptions) => run((session) => importServer(session, options))),
+      .action((options: ImportServerOptions) => run((session) => importServer(session, options))),
     'To move in. First with --dry-run; then with --keep-closed while the other server runs; then, with that one ' +
       'stopped, once more without it. It may be interrupted at any time.',
     'import server --from sqlite:/srv/home.sqlite --files /srv/uploads --env-file .env',
@@ -113,7 +113,7 @@ export const addImportCommands: AddCommands = (program, run) => {
   );
 };
 
-async function importServer(session: Session, options: ServerOptions): Promise<number> {
+async function importServer(session: CommandSession, options: ImportServerOptions): Promise<number> {
   return withContext(session, options, async (context, files) => {
     const startMs = session.terminal.monotonicMs();
     const { report } = context;
@@ -135,7 +135,7 @@ async function importServer(session: Session, options: ServerOptions): Promise<n
   });
 }
 
-function textOf(context: Context, seconds: number, file: string): string {
+function textOf(context: ImportContext, seconds: number, file: string): string {
   const { report, dryRun } = context;
   const titles = ['TABLE', 'READ', dryRun ? 'WOULD COME' : 'WRITTEN', 'UNCHANGED', 'LEFT OUT', 'WHY'];
   const rate = Math.round(report.itemsWritten() / Math.max(seconds, 0.001));
@@ -153,14 +153,14 @@ function textOf(context: Context, seconds: number, file: string): string {
 }
 
 /** A security key works under the name alone that it was made for. */
-function keysText({ report, limits }: Context): string[] {
+function keysText({ report, limits }: ImportContext): string[] {
   const count = report.securityKeys();
   if (count === 0) return [];
   const are = `${counted(count, 'security key')} of the other server`;
   return [`${are}: U2F_RELYING_PARTY_ID has to be as it was there, and is ${limits.relyingPartyId} here.`];
 }
 
-async function verify(session: Session, options: SourceOptions): Promise<number> {
+async function verify(session: CommandSession, options: SourceOptions): Promise<number> {
   const choices = { withoutKey: 'drop' as const, dryRun: false };
   return withContext(session, { ...options, ...choices }, async (context, files) => {
     const compared = await verifyImport(context, files);
@@ -185,19 +185,22 @@ function comparedText(compared: Compared, file: string): string {
   ].join('\n');
 }
 
-async function unlock(session: Session, userUuid: string): Promise<void> {
-  const { opened } = await new Target(session).ask(ImportService.openAccount, { userUuid, unlock: true });
+async function unlock(session: CommandSession, userUuid: string): Promise<void> {
+  const { opened } = await new ImportTarget(session).ask(ImportService.openAccount, {
+    userUuid,
+    unlock: true,
+  });
   session.answer({ userUuid, opened }, opened ? 'It may sign in now.' : 'It was open already.');
 }
 
 async function withContext(
-  session: Session,
-  options: Partial<ServerOptions> & SourceOptions,
-  work: (context: Context, files: SourceFiles | undefined) => Promise<number>,
+  session: CommandSession,
+  options: Partial<ImportServerOptions> & SourceOptions,
+  work: (context: ImportContext, files: SourceFiles | undefined) => Promise<number>,
 ): Promise<number> {
   const serverKey = sourceKey(options);
   const files = options.files === undefined ? undefined : await openFiles(options.files);
-  const target = new Target(session);
+  const target = new ImportTarget(session);
   const limits = await target.describe();
   const main = await openDatabase(options.from, options.passwordFile);
   const revisions =
@@ -209,11 +212,11 @@ async function withContext(
     await tables.check();
     const { withoutKey = 'stop', dryRun = false } = options;
     await checkKey(tables, serverKey, withoutKey);
-    const context: Context = {
+    const context: ImportContext = {
       tables,
       target,
       limits,
-      report: new Report(),
+      report: new ImportReport(),
       serverKey,
       withoutKey,
       dryRun,
@@ -229,7 +232,7 @@ async function withContext(
 }
 
 /** @throws Failure */
-async function openDatabase(from: string, passwordFile: string | undefined): Promise<Database> {
+async function openDatabase(from: string, passwordFile: string | undefined): Promise<SourceDatabase> {
   if (from.startsWith('sqlite:')) return openSqlite(from.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''));
   if (/^(mysql|mariadb):\/\//.test(from) && URL.canParse(from)) {
     const password =
@@ -238,7 +241,7 @@ async function openDatabase(from: string, passwordFile: string | undefined): Pro
         : readInputFile(passwordFile, '--password-file').toString().trimEnd();
     return openMysql(new URL(from), password);
   }
-  throw new Failure(exitCodes.usage, '--from is mysql://user@host/name or sqlite:/path.');
+  throw new CommandFailure(exitCodes.usage, '--from is mysql://user@host/name or sqlite:/path.');
 }
 
 /** It names accounts, so only its owner may read it. */

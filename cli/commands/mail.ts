@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { MailService, type QueuedMail, type Relay } from '../../proto/generated/scriptorium/v1/mail.ts';
-import { exitCodes, Failure } from '../failure.ts';
-import type { Session } from '../session.ts';
+import { CommandFailure, exitCodes } from '../failure.ts';
+import type { CommandSession } from '../session.ts';
 import { counted, isoOf, table, timestamp } from '../table.ts';
 import { type AddCommands, teach } from './command.ts';
 
@@ -116,7 +116,7 @@ export const addMailCommands: AddCommands = (program, run) => {
   );
 };
 
-async function showRelays(session: Session): Promise<void> {
+async function showRelays(session: CommandSession): Promise<void> {
   const { relays, fallback, configured } = await session.ask(MailService.listRelays, {});
   const listed = relays.map(({ credential: _, ...relay }) => relay);
   session.answer({ relays: listed, fallback, configured }, () =>
@@ -163,7 +163,7 @@ const relayFile = z.object({
   fallback: z.string().default('next-enabled'),
 });
 
-async function setRelays(session: Session, file: string): Promise<void> {
+async function setRelays(session: CommandSession, file: string): Promise<void> {
   const { relays, fallback } = relaysFrom(file);
   const requested = relays.map((relay) => ({ ...relay, credentialsConfigured: false }));
   const set = await session.ask(MailService.setRelays, { relays: requested, fallback });
@@ -179,11 +179,11 @@ function relaysFrom(file: string): z.infer<typeof relayFile> {
     return relayFile.parse(JSON.parse(readFileSync(file === '-' ? standardInput : file, 'utf8')));
   } catch (error) {
     const where = error instanceof z.ZodError ? `: ${error.issues[0]?.path.join('.')}` : '';
-    throw new Failure(exitCodes.usage, `${file} cannot be read as a list of relays${where}.`);
+    throw new CommandFailure(exitCodes.usage, `${file} cannot be read as a list of relays${where}.`);
   }
 }
 
-async function test(session: Session, recipient: string, relayId: string): Promise<number> {
+async function test(session: CommandSession, recipient: string, relayId: string): Promise<number> {
   const { accepted, outcome, ...tested } = await session.ask(MailService.test, { recipient, relayId });
   session.answer(
     { accepted, outcome, relayId: tested.relayId },
@@ -192,7 +192,7 @@ async function test(session: Session, recipient: string, relayId: string): Promi
   return accepted ? exitCodes.ok : exitCodes.refused;
 }
 
-async function showQueue(session: Session, state: string, pageToken: string): Promise<void> {
+async function showQueue(session: CommandSession, state: string, pageToken: string): Promise<void> {
   const { mails, nextPageToken } = await session.ask(MailService.listQueue, {
     state,
     pageSize: 0,
@@ -221,7 +221,10 @@ interface LogOptions {
   readonly after: string;
 }
 
-async function showLog(session: Session, { relay: relayId, outcome, after }: LogOptions): Promise<void> {
+async function showLog(
+  session: CommandSession,
+  { relay: relayId, outcome, after }: LogOptions,
+): Promise<void> {
   const request = { relayId, outcome, pageSize: 0, pageToken: after };
   const { attempts, nextPageToken } = await session.ask(MailService.listLog, request);
   const listed = attempts.map(({ started, ...attempt }) => ({ ...attempt, started: isoOf(started) }));
@@ -235,7 +238,7 @@ async function showLog(session: Session, { relay: relayId, outcome, after }: Log
   });
 }
 
-async function showAudit(session: Session, pageToken: string): Promise<void> {
+async function showAudit(session: CommandSession, pageToken: string): Promise<void> {
   const page = { pageSize: 0, pageToken };
   const { operations, nextPageToken } = await session.ask(MailService.listAudit, page);
   const listed = operations.map(({ at, ...operation }) => ({ ...operation, at: isoOf(at) }));
@@ -253,8 +256,9 @@ async function showAudit(session: Session, pageToken: string): Promise<void> {
 const withMore = (table: string, nextPageToken: string): string =>
   nextPageToken === '' ? table : `${table}\nMore: --after ${nextPageToken}`;
 
-async function discard(session: Session, id: string, yes: boolean): Promise<void> {
-  if (!yes) throw new Failure(exitCodes.refused, 'This would throw the mail away. Use --yes to do it.');
+async function discard(session: CommandSession, id: string, yes: boolean): Promise<void> {
+  if (!yes)
+    throw new CommandFailure(exitCodes.refused, 'This would throw the mail away. Use --yes to do it.');
   await session.ask(MailService.discard, { id });
   session.answer({ id }, 'The mail is thrown away.');
 }

@@ -1,5 +1,5 @@
 /** `migrate plan` and `migrate apply`: they ask the database, not a node. */
-import type { Session } from '../session.ts';
+import type { CommandSession } from '../session.ts';
 import { type AddCommands, teach } from './command.ts';
 
 export interface Migrate {
@@ -39,14 +39,14 @@ export const addMigrateCommands =
     );
   };
 
-async function plan(session: Session, migrate: Migrate): Promise<void> {
+async function plan(session: CommandSession, migrate: Migrate): Promise<void> {
   const pending = await migrate.plan();
   session.answer({ pending: pending.map(({ id, sql }) => ({ id, sql: oneLine(sql) })) }, () =>
     pending.length === 0 ? upToDate : pending.map(({ id, sql }) => `-- ${id}\n${oneLine(sql)};`).join('\n'),
   );
 }
 
-async function apply(session: Session, migrate: Migrate): Promise<void> {
+async function apply(session: CommandSession, migrate: Migrate): Promise<void> {
   const applied = await migrate.apply((id) => session.progress(id));
   session.answer({ applied }, upToDate);
 }

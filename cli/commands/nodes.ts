@@ -2,8 +2,8 @@
 import { status } from '@grpc/grpc-js';
 import { HealthService } from '../../proto/generated/grpc/health/v1/health.ts';
 import { ClusterService, type Node } from '../../proto/generated/scriptorium/v1/cluster.ts';
-import { exitCodes, Failure } from '../failure.ts';
-import { allPages, type Session } from '../session.ts';
+import { CommandFailure, exitCodes } from '../failure.ts';
+import { allPages, type CommandSession } from '../session.ts';
 import { counted, duration, table } from '../table.ts';
 import { type AddCommands, milliseconds, teach } from './command.ts';
 
@@ -73,13 +73,13 @@ export const addNodeCommands: AddCommands = (program, run) => {
   );
 };
 
-const listNodes = (session: Session) =>
+const listNodes = (session: CommandSession) =>
   allPages(
     (pageToken) => session.ask(ClusterService.listNodes, { pageSize: 0, pageToken }),
     ({ nodes }) => nodes,
   );
 
-async function nodesOf(session: Session): Promise<readonly Node[]> {
+async function nodesOf(session: CommandSession): Promise<readonly Node[]> {
   const { rows } = await listNodes(session);
   return rows;
 }
@@ -87,7 +87,7 @@ async function nodesOf(session: Session): Promise<readonly Node[]> {
 /** `LIVE`, in the form for people and scripts. */
 const stateOf = ({ state }: Node) => state.replace('NODE_STATE_', '');
 
-async function showNodes(session: Session): Promise<void> {
+async function showNodes(session: CommandSession): Promise<void> {
   const { first, rows: nodes } = await listNodes(session);
   const { checks } = first;
   session.answer({ nodes: nodes.map((node) => ({ ...node, state: stateOf(node) })), checks }, () =>
@@ -122,13 +122,13 @@ interface DrainOptions {
 }
 
 async function drain(
-  session: Session,
+  session: CommandSession,
   node: string,
   { wait = false, timeoutMs, yes = false }: DrainOptions,
 ): Promise<void> {
   await session.ask(ClusterService.drainNode, { node, allowLast: yes }).catch((error) => {
-    if (!(error instanceof Failure) || error.code !== status.FAILED_PRECONDITION) throw error;
-    throw new Failure(error.exitCode, `${error.message} Use --yes to drain it anyway.`);
+    if (!(error instanceof CommandFailure) || error.code !== status.FAILED_PRECONDITION) throw error;
+    throw new CommandFailure(error.exitCode, `${error.message} Use --yes to drain it anyway.`);
   });
   const shards = wait ? await drained(session, node, timeoutMs) : await heldBy(session, node);
   session.answer({ node, draining: true, shards }, () =>
@@ -140,7 +140,7 @@ async function drain(
 }
 
 /** Resolves to 0 once the node holds no shard. */
-async function drained(session: Session, node: string, timeoutMs: number): Promise<number> {
+async function drained(session: CommandSession, node: string, timeoutMs: number): Promise<number> {
   const { monotonicMs, sleep } = session.terminal;
   const endMs = monotonicMs() + timeoutMs;
   let reported: number | undefined;
@@ -150,7 +150,7 @@ async function drained(session: Session, node: string, timeoutMs: number): Promi
     if (shards !== reported) session.progress(`${node} still holds ${counted(shards, 'shard')}`);
     reported = shards;
     if (monotonicMs() >= endMs) {
-      throw new Failure(
+      throw new CommandFailure(
         exitCodes.unavailable,
         `${node} still holds ${counted(shards, 'shard')} after ${duration(timeoutMs)}. It is still draining.`,
       );
@@ -159,7 +159,7 @@ async function drained(session: Session, node: string, timeoutMs: number): Promi
   }
 }
 
-async function heldBy(session: Session, node: string): Promise<number> {
+async function heldBy(session: CommandSession, node: string): Promise<number> {
   return (await nodesOf(session)).find(({ id }) => id === node)?.shards ?? 0;
 }
 
@@ -177,7 +177,7 @@ export const addHealthCommands: AddCommands = (program, run) => {
   );
 };
 
-async function health(session: Session): Promise<number> {
+async function health(session: CommandSession): Promise<number> {
   const { statuses } = await session.ask(HealthService.list, {});
   const all = Object.entries(statuses).map(([service, { status }]) => [service, status] as const);
   const serving = statuses['']?.status === 'SERVING';
@@ -213,7 +213,7 @@ export const addShardCommands: AddCommands = (program, run) => {
   );
 };
 
-async function showShards(session: Session, { node = '', all = false }: ShardOptions): Promise<void> {
+async function showShards(session: CommandSession, { node = '', all = false }: ShardOptions): Promise<void> {
   const { first, rows } = await allPages(
     (pageToken) => session.ask(ClusterService.listShards, { node, list: all, pageSize, pageToken }),
     ({ shards }) => shards,

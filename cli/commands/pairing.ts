@@ -1,8 +1,8 @@
 /** The commands of `pairing`. */
 import { PairingService, type Subscription } from '../../proto/generated/scriptorium/v1/pairing.ts';
-import { exitCodes, Failure } from '../failure.ts';
+import { CommandFailure, exitCodes } from '../failure.ts';
 import { readInputFile } from '../input-file.ts';
-import type { Session } from '../session.ts';
+import type { CommandSession } from '../session.ts';
 import { counted, isoOf, record, table, timestamp } from '../table.ts';
 import { type AddCommands, teach } from './command.ts';
 
@@ -102,12 +102,12 @@ export const addPairingCommands: AddCommands = (program, run) => {
   );
 };
 
-async function status(session: Session, subscriptionId: string): Promise<void> {
+async function status(session: CommandSession, subscriptionId: string): Promise<void> {
   const { subscription } = await session.ask(PairingService.status, { subscriptionId });
   if (subscription !== undefined) tell(session, subscription);
 }
 
-const tell = (session: Session, subscription: Subscription): void =>
+const tell = (session: CommandSession, subscription: Subscription): void =>
   session.answer(documentOf(subscription), () =>
     record([
       ['subscription', subscription.subscriptionId],
@@ -136,7 +136,7 @@ function stateOf(subscription: Subscription): string {
   return subscription.pendingAttempt ? 'being paired' : 'not paired';
 }
 
-async function list(session: Session): Promise<void> {
+async function list(session: CommandSession): Promise<void> {
   const { subscriptions } = await session.ask(PairingService.list, {});
   session.answer({ subscriptions: subscriptions.map(documentOf) }, () => {
     const rows = subscriptions.map((each) => [
@@ -151,7 +151,7 @@ async function list(session: Session): Promise<void> {
   });
 }
 
-async function start(session: Session, subscriptionId: string): Promise<void> {
+async function start(session: CommandSession, subscriptionId: string): Promise<void> {
   const { expires, ...started } = await session.ask(PairingService.start, { subscriptionId });
   session.answer({ ...started, expires: isoOf(expires) }, () =>
     [
@@ -162,7 +162,7 @@ async function start(session: Session, subscriptionId: string): Promise<void> {
   );
 }
 
-async function complete(session: Session, file: string | undefined): Promise<void> {
+async function complete(session: CommandSession, file: string | undefined): Promise<void> {
   const address =
     file === undefined
       ? await session.terminal.askSecret('The address that the browser came back to: ')
@@ -176,17 +176,18 @@ function parseRedirect(text: string): { readonly code: string; readonly state: s
   const address = text.trim();
   const query = URL.canParse(address) ? new URL(address).searchParams : new URLSearchParams();
   const [code, state] = [query.get('code'), query.get('state')];
-  if (query.has('error')) throw new Failure(exitCodes.refused, 'The provider did not agree to the pairing.');
+  if (query.has('error'))
+    throw new CommandFailure(exitCodes.refused, 'The provider did not agree to the pairing.');
   if (code !== null && state !== null) return { code, state };
-  throw new Failure(exitCodes.usage, 'This is no address with the code and the state of a pairing.');
+  throw new CommandFailure(exitCodes.usage, 'This is no address with the code and the state of a pairing.');
 }
 
-async function unpair(session: Session, subscriptionId: string, yes: boolean): Promise<void> {
+async function unpair(session: CommandSession, subscriptionId: string, yes: boolean): Promise<void> {
   if (!yes) {
     const { subscription } = await session.ask(PairingService.status, { subscriptionId });
     const profiles = subscription?.backendProfiles ?? [];
     const harm = profiles.length > 0 ? ` Profiles that would answer nobody: ${profiles.join(', ')}.` : '';
-    throw new Failure(exitCodes.refused, `This would remove the pairing.${harm} Use --yes to do it.`);
+    throw new CommandFailure(exitCodes.refused, `This would remove the pairing.${harm} Use --yes to do it.`);
   }
   const { unpaired } = await session.ask(PairingService.unpair, { subscriptionId, confirmReferences: true });
   session.answer(
@@ -200,11 +201,11 @@ interface UnpairAllOptions {
   readonly unreadable?: true;
 }
 
-async function unpairAll(session: Session, { yes, unreadable }: UnpairAllOptions): Promise<void> {
+async function unpairAll(session: CommandSession, { yes, unreadable }: UnpairAllOptions): Promise<void> {
   const { subscription } = await session.ask(PairingService.status, { subscriptionId: '' });
   const isUnreadable = subscription?.storeUnreadable === true;
   if (isUnreadable && !(yes && unreadable)) {
-    throw new Failure(
+    throw new CommandFailure(
       exitCodes.refused,
       'The pairings cannot be read: they were sealed under another key, or altered. ' +
         'The right key would bring them back. Use --yes --unreadable to remove them for good.',
@@ -213,7 +214,7 @@ async function unpairAll(session: Session, { yes, unreadable }: UnpairAllOptions
   if (!yes) {
     const { subscriptions } = await session.ask(PairingService.list, {});
     const what = counted(subscriptions.length, 'pairing');
-    throw new Failure(
+    throw new CommandFailure(
       exitCodes.refused,
       `This would remove ${what} and all that were begun. Use --yes to do it.`,
     );
@@ -222,7 +223,7 @@ async function unpairAll(session: Session, { yes, unreadable }: UnpairAllOptions
   session.answer({ count }, `${counted(count, 'pairing')} removed. Revoke them at the provider, too.`);
 }
 
-async function usage(session: Session, subscriptionId: string): Promise<void> {
+async function usage(session: CommandSession, subscriptionId: string): Promise<void> {
   const { since, updated, ...used } = await session.ask(PairingService.usage, { subscriptionId });
   session.answer({ ...used, since: isoOf(since), updated: isoOf(updated) }, () =>
     record([

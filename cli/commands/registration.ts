@@ -1,6 +1,6 @@
 /** The commands of `registration`. */
 import { RegistrationService } from '../../proto/generated/scriptorium/v1/registration.ts';
-import type { Session } from '../session.ts';
+import type { CommandSession } from '../session.ts';
 import { type AddCommands, teach } from './command.ts';
 
 export const addRegistrationCommands: AddCommands = (program, run) => {
@@ -48,7 +48,7 @@ interface Registration {
   readonly closedBySettings: boolean;
 }
 
-function tell(session: Session, { open, closedBySettings }: Registration): void {
+function tell(session: CommandSession, { open, closedBySettings }: Registration): void {
   session.answer({ open, closedBySettings }, textOf(open, closedBySettings));
 }
 

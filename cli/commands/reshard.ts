@@ -1,13 +1,13 @@
 /** `reshard`: it calls no node, since none may be running. */
-import type { Resharded } from '../../process/reshard.ts';
-import type { Session } from '../session.ts';
+import type { ReshardResult } from '../../process/reshard.ts';
+import type { CommandSession } from '../session.ts';
 import { type AddCommands, shardCount, teach } from './command.ts';
 
 /** @throws Failure */
 export type Reshard = (
   shardCount: number,
   onProgress: (table: string, rows: number) => void,
-) => Promise<Resharded>;
+) => Promise<ReshardResult>;
 
 export const addReshardCommand =
   (reshard: Reshard): AddCommands =>
@@ -26,7 +26,7 @@ export const addReshardCommand =
     );
   };
 
-async function changeTo(session: Session, shards: number, reshard: Reshard): Promise<void> {
+async function changeTo(session: CommandSession, shards: number, reshard: Reshard): Promise<void> {
   const ended = await reshard(shards, (table, rows) =>
     session.progress(`${table}: ${rows.toLocaleString('en')} rows`),
   );

@@ -1,9 +1,9 @@
 /** `smoke-test`. */
-import { exitCodes, Failure } from '../failure.ts';
+import { CommandFailure, exitCodes } from '../failure.ts';
 import { type ServerAddress, UnreachableError } from '../http-client.ts';
 import { readInputFile } from '../input-file.ts';
-import type { Session } from '../session.ts';
-import { Client, type Device, newAccount, newItem } from '../smoke-test/client.ts';
+import type { CommandSession } from '../session.ts';
+import { newAccount, newItem, SmokeTestClient, type TestDevice } from '../smoke-test/client.ts';
 import { type AddCommands, teach } from './command.ts';
 
 interface Options {
@@ -29,8 +29,8 @@ export const addSmokeTestCommand: AddCommands = (program, run) => {
   );
 };
 
-async function smokeTest(session: Session, url: string, { accessKeyFile }: Options): Promise<void> {
-  const steps: Step[] = [];
+async function smokeTest(session: CommandSession, url: string, { accessKeyFile }: Options): Promise<void> {
+  const steps: SmokeTestStep[] = [];
   const { deadlineMs, terminal } = session;
   const accessKey =
     accessKeyFile === undefined
@@ -50,14 +50,17 @@ async function smokeTest(session: Session, url: string, { accessKeyFile }: Optio
   } catch (error) {
     if (!(error instanceof StepError)) throw error;
     const isAway = error.cause instanceof UnreachableError;
-    throw new Failure(isAway ? exitCodes.unavailable : exitCodes.refused, `FAILED to ${error.message}.`);
+    throw new CommandFailure(
+      isAway ? exitCodes.unavailable : exitCodes.refused,
+      `FAILED to ${error.message}.`,
+    );
   }
   session.answer({ passed: true, steps }, 'The server does what its clients need.');
 }
 
 export function serverUrl(text: string): URL {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return new URL(text);
-  throw new Failure(exitCodes.usage, `${text} is not an address such as https://notes.example.org.`);
+  throw new CommandFailure(exitCodes.usage, `${text} is not an address such as https://notes.example.org.`);
 }
 
 /**
@@ -65,7 +68,7 @@ export function serverUrl(text: string): URL {
  * device. That device hears over its socket of the first one's save, and fetches it. The test deletes the account at
  * the end, even if it fails.
  */
-interface Step {
+interface SmokeTestStep {
   readonly step: string;
   readonly ms: number;
 }
@@ -76,12 +79,12 @@ class StepError extends Error {}
 interface Watching {
   monotonicMs(): number;
   /** Called after each step. */
-  onStep(step: Step): void;
+  onStep(step: SmokeTestStep): void;
 }
 
 /** @throws StepError with the failure as its cause */
 async function runSmokeTest(options: ServerAddress, { monotonicMs, onStep }: Watching): Promise<void> {
-  const client = new Client(options);
+  const client = new SmokeTestClient(options);
   const account = newAccount();
   const item = newItem();
   const step = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
@@ -95,7 +98,7 @@ async function runSmokeTest(options: ServerAddress, { monotonicMs, onStep }: Wat
     }
   };
 
-  const useIt = async (first: Device): Promise<void> => {
+  const useIt = async (first: TestDevice): Promise<void> => {
     const second = await step('sign in on a second device', () => client.signIn(account));
     const socket = await step('open its socket', () => client.openSocket(second));
     try {

@@ -1,24 +1,24 @@
 /** `top`. */
 import { Option } from 'commander';
 import { ActorRank, ClusterService, type TopActor } from '../../proto/generated/scriptorium/v1/cluster.ts';
-import type { Session } from '../session.ts';
+import type { CommandSession } from '../session.ts';
 import { size, table } from '../table.ts';
 import { type AddCommands, rowLimit, teach, wholeNumber } from './command.ts';
 
-type By = 'bytes' | 'commits' | 'messages' | 'waiting';
+type RankBy = 'bytes' | 'commits' | 'messages' | 'waiting';
 
-const ranks: Readonly<Record<By, ActorRank>> = {
+const ranks: Readonly<Record<RankBy, ActorRank>> = {
   bytes: ActorRank.UNSPECIFIED,
   commits: ActorRank.TURNS,
   messages: ActorRank.TURNS,
   waiting: ActorRank.WAITING,
 };
 
-/** Of each node: more than are shown, as those with most turns so far may not be the busiest now. */
+/** More than are shown, as the actors with most turns so far may not be the busiest now. */
 const actorsPerNode = 1_000;
 
 interface Options {
-  readonly by: By;
+  readonly by: RankBy;
   readonly seconds: number;
   readonly limit: number;
 }
@@ -54,7 +54,7 @@ interface Used {
   readonly waiting: number;
 }
 
-async function top(session: Session, { by, seconds, limit }: Options): Promise<void> {
+async function top(session: CommandSession, { by, seconds, limit }: Options): Promise<void> {
   const request = { by: ranks[by], limit: actorsPerNode };
   const before = await session.ask(ClusterService.listTopActors, request);
   await session.terminal.sleep(seconds * 1_000);

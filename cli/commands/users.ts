@@ -4,8 +4,8 @@ import {
   UsersService,
   type UsersShowResponse,
 } from '../../proto/generated/scriptorium/v1/users.ts';
-import { exitCodes, Failure } from '../failure.ts';
-import type { Session } from '../session.ts';
+import { CommandFailure, exitCodes } from '../failure.ts';
+import type { CommandSession } from '../session.ts';
 import { counted, isoOf, record, size, table, timestamp } from '../table.ts';
 import { type AddCommands, teach, wholeNumber } from './command.ts';
 
@@ -172,13 +172,13 @@ export const addUserCommands: AddCommands = (program, run) => {
 const listDefault = 100;
 const listMax = 1_000_000;
 
-interface ListOptions {
+interface ListUsersOptions {
   readonly contains: string;
   readonly limit: number;
   readonly after: string;
 }
 
-async function list(session: Session, { contains, limit, after }: ListOptions): Promise<void> {
+async function list(session: CommandSession, { contains, limit, after }: ListUsersOptions): Promise<void> {
   const users: ListedUser[] = [];
   let pageToken = after;
   do {
@@ -197,7 +197,7 @@ async function list(session: Session, { contains, limit, after }: ListOptions): 
   });
 }
 
-async function promote(session: Session, userUuid: string): Promise<void> {
+async function promote(session: CommandSession, userUuid: string): Promise<void> {
   const { changed } = await session.ask(UsersService.promote, { userUuid });
   session.answer(
     { userUuid, changed },
@@ -205,7 +205,7 @@ async function promote(session: Session, userUuid: string): Promise<void> {
   );
 }
 
-async function demote(session: Session, userUuid: string): Promise<void> {
+async function demote(session: CommandSession, userUuid: string): Promise<void> {
   const { changed } = await session.ask(UsersService.demote, { userUuid });
   session.answer(
     { userUuid, changed },
@@ -213,10 +213,10 @@ async function demote(session: Session, userUuid: string): Promise<void> {
   );
 }
 
-async function ban(session: Session, userUuid: string, reason: string, yes: boolean): Promise<void> {
+async function ban(session: CommandSession, userUuid: string, reason: string, yes: boolean): Promise<void> {
   if (!yes) {
     const { sessions } = await session.ask(UsersService.show, { userUuid });
-    throw new Failure(
+    throw new CommandFailure(
       exitCodes.refused,
       `This would end ${counted(sessions, 'session')} of the user and let none begin. Use --yes to do it.`,
     );
@@ -225,12 +225,12 @@ async function ban(session: Session, userUuid: string, reason: string, yes: bool
   session.answer({ userUuid, changed }, changed ? 'The user is banned.' : 'The user was already banned.');
 }
 
-async function unban(session: Session, userUuid: string): Promise<void> {
+async function unban(session: CommandSession, userUuid: string): Promise<void> {
   const { changed } = await session.ask(UsersService.unban, { userUuid });
   session.answer({ userUuid, changed }, changed ? 'The user may sign in again.' : 'The user was not banned.');
 }
 
-async function flags(session: Session, userUuid: string): Promise<void> {
+async function flags(session: CommandSession, userUuid: string): Promise<void> {
   const { flags, nextcloudAppPasswordConfigured } = await session.ask(UsersService.showFlags, { userUuid });
   const values = Object.fromEntries(flags.map(({ name, value = null }) => [name, value]));
   session.answer({ userUuid, flags: values, nextcloudAppPasswordConfigured }, () =>
@@ -241,7 +241,12 @@ async function flags(session: Session, userUuid: string): Promise<void> {
   );
 }
 
-async function setFlag(session: Session, userUuid: string, flagName: string, value: string | undefined) {
+async function setFlag(
+  session: CommandSession,
+  userUuid: string,
+  flagName: string,
+  value: string | undefined,
+) {
   const { flag } = await session.ask(UsersService.setFlag, { userUuid, name: flagName, value });
   const name = flag?.name ?? flagName;
   session.answer(
@@ -250,7 +255,7 @@ async function setFlag(session: Session, userUuid: string, flagName: string, val
   );
 }
 
-async function audit(session: Session, userUuid: string, pageToken: string): Promise<void> {
+async function audit(session: CommandSession, userUuid: string, pageToken: string): Promise<void> {
   const request = { userUuid, pageSize: 0, pageToken };
   const { events, nextPageToken } = await session.ask(UsersService.listAuditEvents, request);
   const eventRecords = events.map(({ first, last, ...event }) => ({
@@ -271,7 +276,7 @@ async function audit(session: Session, userUuid: string, pageToken: string): Pro
   );
 }
 
-async function show(session: Session, userUuid: string): Promise<void> {
+async function show(session: CommandSession, userUuid: string): Promise<void> {
   const found = await session.ask(UsersService.show, { userUuid });
   const state = found.state.replace('USER_STATE_', '');
   const times = { created: isoOf(found.created), bannedSince: isoOf(found.bannedSince) };
@@ -302,10 +307,10 @@ const accessOf = ({ banned, readOnly }: { readonly banned: boolean; readonly rea
   return readOnly ? 'read only' : 'full';
 };
 
-async function signOut(session: Session, userUuid: string, yes: boolean): Promise<void> {
+async function signOut(session: CommandSession, userUuid: string, yes: boolean): Promise<void> {
   if (!yes) {
     const { sessions } = await session.ask(UsersService.show, { userUuid });
-    throw new Failure(
+    throw new CommandFailure(
       exitCodes.refused,
       `This would end ${counted(sessions, 'session')} of the user, on every device. Use --yes to do it.`,
     );

@@ -4,7 +4,7 @@ import {
   ImportService,
   type ImportSetting,
 } from '../../proto/generated/scriptorium/v1/import.ts';
-import type { Context } from './context.ts';
+import type { ImportContext } from './context.ts';
 import { envelopeIn, opened, userKeyFrom } from './envelope.ts';
 import { numberIn, type Row, textIn } from './source/database.ts';
 import type { SourceSetting, SourceUser } from './source/tables.ts';
@@ -17,7 +17,7 @@ const ofSubscription = ['MUTE_SIGN_IN_EMAILS', 'FILE_UPLOAD_BYTES_LIMIT'];
 /** Counted again from the files that are imported. */
 const usedBytesSetting = 'FILE_UPLOAD_BYTES_USED';
 
-export interface Reading {
+export interface ReadSettings {
   readonly settings: ImportSetting[];
   /** There is a second factor, and it cannot be read. */
   readonly locked: boolean;
@@ -28,7 +28,7 @@ export type AccountOutcome =
   | { readonly state: 'written'; readonly fresh: boolean }
   | { readonly state: 'in-use' | 'skipped' };
 
-export async function importAccount(context: Context, user: SourceUser): Promise<AccountOutcome> {
+export async function importAccount(context: ImportContext, user: SourceUser): Promise<AccountOutcome> {
   const { report, target, dryRun } = context;
   const reason = refusalOf(context, user);
   if (reason !== undefined) {
@@ -67,7 +67,7 @@ export async function importAccount(context: Context, user: SourceUser): Promise
   return { state: 'written', fresh: begun.fresh };
 }
 
-function refusalOf({ report }: Context, user: SourceUser): string | undefined {
+function refusalOf({ report }: ImportContext, user: SourceUser): string | undefined {
   if (user.email === undefined || user.email.trim() === '') return 'no-address';
   if (versionOf(user) === undefined) return 'key-params';
   if (!bcryptForm.test(user.passwordHash)) report.note('users', 'password-unusable', user.uuid);
@@ -101,7 +101,7 @@ const numberOrNone = (row: Row, column: string): number | undefined =>
   textIn(row, column) === undefined ? undefined : numberIn(row, column);
 
 /** The newest setting of each name, decrypted. */
-export async function readSettings(context: Context, user: SourceUser): Promise<Reading> {
+export async function readSettings(context: ImportContext, user: SourceUser): Promise<ReadSettings> {
   const { report, tables } = context;
   const userKey =
     user.serverKey === undefined || context.serverKey === undefined

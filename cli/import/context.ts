@@ -1,8 +1,8 @@
 /** The tools and options of every part of an import. */
 import type { ImportDescribeResponse } from '../../proto/generated/scriptorium/v1/import.ts';
-import type { Report } from './report.ts';
+import type { ImportReport } from './report.ts';
 import type { Tables } from './source/tables.ts';
-import type { Target } from './target.ts';
+import type { ImportTarget } from './target.ts';
 
 interface Choices {
   readonly dryRun: boolean;
@@ -16,10 +16,10 @@ interface Choices {
   readonly preferred: ReadonlySet<string>;
 }
 
-export interface Context extends Choices {
+export interface ImportContext extends Choices {
   readonly tables: Tables;
-  readonly target: Target;
-  readonly report: Report;
+  readonly target: ImportTarget;
+  readonly report: ImportReport;
   readonly limits: ImportDescribeResponse;
   progress(text: string): void;
 }

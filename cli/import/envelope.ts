@@ -4,7 +4,7 @@
  */
 import { createDecipheriv } from 'node:crypto';
 
-interface Envelope {
+interface ImportEnvelope {
   readonly version: number;
   readonly encrypted: {
     readonly iv: string;
@@ -21,7 +21,7 @@ export const keyFrom = (text: string): Buffer | undefined =>
   keyForm.test(text.trim()) ? Buffer.from(text.trim(), 'hex') : undefined;
 
 /** Undefined if the text is not encrypted, whatever the row says. */
-export function envelopeIn(text: string): Envelope | undefined {
+export function envelopeIn(text: string): ImportEnvelope | undefined {
   try {
     const parsed = JSON.parse(text);
     return typeof parsed?.encrypted?.ciphertext === 'string' ? parsed : undefined;
@@ -31,7 +31,7 @@ export function envelopeIn(text: string): Envelope | undefined {
 }
 
 /** Undefined if the key does not fit. */
-export function opened({ version, encrypted }: Envelope, key: Buffer): string | undefined {
+export function opened({ version, encrypted }: ImportEnvelope, key: Buffer): string | undefined {
   if (version !== 1) return undefined;
   try {
     const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(encrypted.iv, 'hex'), {

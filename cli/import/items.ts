@@ -10,7 +10,7 @@ import {
   type ImportRevision,
   ImportService,
 } from '../../proto/generated/scriptorium/v1/import.ts';
-import { type Context, forEachConcurrently, groups } from './context.ts';
+import { forEachConcurrently, groups, type ImportContext } from './context.ts';
 import type { ItemKey, RevisionKey, SourceItem, SourceRevision } from './source/tables.ts';
 
 /** Groups in flight at once, while the next is read. */
@@ -26,7 +26,7 @@ export interface Where {
   readonly vaults: Vaults;
 }
 
-export interface Versioned extends ItemKey {
+export interface VersionedItem extends ItemKey {
   readonly version: ImportItemVersion;
 }
 
@@ -38,7 +38,7 @@ export const owningVaultOf = (
   vaultUuid === undefined ? undefined : vaults.has(vaultUuid) ? vaultUuid : undefined;
 
 export async function importItems(
-  context: Context,
+  context: ImportContext,
   where: Where,
   keys: AsyncIterable<ItemKey>,
 ): Promise<void> {
@@ -56,7 +56,7 @@ export async function importItems(
 
 /** A user's items, without those that lie in a vault. They are read with the vault. */
 async function* inThisCollection(
-  { report }: Context,
+  { report }: ImportContext,
   { collection, vaults }: Where,
   keys: AsyncIterable<ItemKey>,
 ): AsyncGenerator<ItemKey> {
@@ -68,10 +68,10 @@ async function* inThisCollection(
 }
 
 export async function versionedOf(
-  { tables, limits }: Pick<Context, 'tables' | 'limits'>,
+  { tables, limits }: Pick<ImportContext, 'tables' | 'limits'>,
   keys: readonly ItemKey[],
   { collection }: Pick<Where, 'collection'>,
-): Promise<readonly Versioned[]> {
+): Promise<readonly VersionedItem[]> {
   const living = keys.filter(({ deleted }) => !deleted).map(({ uuid }) => uuid);
   const histories = await tables.histories(living);
   return keys.map((key) => {
@@ -92,10 +92,10 @@ export async function versionedOf(
 }
 
 async function rowsToImport(
-  { target, report, dryRun }: Context,
-  versioned: readonly Versioned[],
+  { target, report, dryRun }: ImportContext,
+  versioned: readonly VersionedItem[],
   { collection, fresh }: Where,
-): Promise<readonly Versioned[]> {
+): Promise<readonly VersionedItem[]> {
   if (fresh || dryRun) return versioned;
   const items = versioned.map(({ version }) => version);
   const { uuids } = await target.ask(ImportService.wantItems, { collection, items });
@@ -109,7 +109,11 @@ async function rowsToImport(
   return versioned.filter(({ version }) => missing.has(version.uuid));
 }
 
-async function write(context: Context, versioned: readonly Versioned[], where: Where): Promise<void> {
+async function write(
+  context: ImportContext,
+  versioned: readonly VersionedItem[],
+  where: Where,
+): Promise<void> {
   const { tables, report, target, dryRun } = context;
   const versions = new Map(versioned.map(({ version }) => [version.uuid, version]));
   const items: ImportItem[] = [];
@@ -136,7 +140,7 @@ async function write(context: Context, versioned: readonly Versioned[], where: W
   for (const { uuid, reason } of refused) report.skipped('items', reason, uuid);
 }
 
-export function refusalOf({ limits }: Pick<Context, 'limits'>, item: SourceItem): string | undefined {
+export function refusalOf({ limits }: Pick<ImportContext, 'limits'>, item: SourceItem): string | undefined {
   if (item.contentType !== undefined && !limits.contentTypes.includes(item.contentType))
     return 'content-type';
   const isTooLarge = Buffer.byteLength(item.content ?? '') > limits.contentBytesMax;
@@ -147,7 +151,7 @@ export function refusalOf({ limits }: Pick<Context, 'limits'>, item: SourceItem)
 const cutContentBytes = 16_777_215;
 const cutKeyBytes = 65_535;
 
-function noteAbout({ report }: Context, item: SourceItem, { collection }: Where): void {
+function noteAbout({ report }: ImportContext, item: SourceItem, { collection }: Where): void {
   if (item.deleted && item.content !== undefined) report.note('items', 'deleted-with-content', item.uuid);
   if (!collection.isVault && item.vaultUuid !== undefined) report.note('items', 'vault-gone', item.uuid);
   const isCut =
@@ -183,7 +187,7 @@ export function itemOf(
   };
 }
 
-export interface Numbered extends RevisionKey {
+export interface NumberedRevision extends RevisionKey {
   readonly number: number;
 }
 
@@ -192,10 +196,10 @@ export function numbered(
   keys: readonly RevisionKey[],
   createdAtMsOf: (itemUuid: string) => number,
   max: number,
-): { readonly newest: readonly Numbered[]; readonly left: readonly RevisionKey[] } {
+): { readonly newest: readonly NumberedRevision[]; readonly left: readonly RevisionKey[] } {
   const byItem = new Map<string, RevisionKey[]>();
   for (const key of keys) byItem.set(key.itemUuid, [...(byItem.get(key.itemUuid) ?? []), key]);
-  const newest: Numbered[] = [];
+  const newest: NumberedRevision[] = [];
   const left: RevisionKey[] = [];
   for (const [itemUuid, history] of byItem) {
     const timeOf = (key: RevisionKey) => key.createdAtMs ?? createdAtMsOf(itemUuid);
@@ -206,7 +210,11 @@ export function numbered(
   return { newest, left };
 }
 
-async function writeHistory(context: Context, items: readonly ImportItem[], where: Where): Promise<void> {
+async function writeHistory(
+  context: ImportContext,
+  items: readonly ImportItem[],
+  where: Where,
+): Promise<void> {
   const { tables, report, limits } = context;
   const withHistory = items.filter(({ revisions }) => revisions > 0);
   const byUuid = new Map(withHistory.map((item) => [item.uuid, item]));
@@ -224,8 +232,8 @@ async function writeHistory(context: Context, items: readonly ImportItem[], wher
 }
 
 async function writeRevisions(
-  { tables, report, target, dryRun }: Context,
-  group: readonly Numbered[],
+  { tables, report, target, dryRun }: ImportContext,
+  group: readonly NumberedRevision[],
   items: ReadonlyMap<string, ImportItem>,
   { collection }: Where,
 ): Promise<void> {
@@ -253,7 +261,7 @@ async function writeRevisions(
 /** The owner of the item owns its history, whatever the row says. */
 export const revisionOf = (
   revision: SourceRevision,
-  key: Numbered,
+  key: NumberedRevision,
   item: Pick<ImportItem, 'ownerUuid'>,
   collection: ImportCollection,
 ): ImportRevision => ({
@@ -273,7 +281,10 @@ export const revisionOf = (
 });
 
 /** Removes items here that the other server no longer has in this collection, because they have moved or are gone. */
-export async function prune(context: Context, { collection, vaults }: Omit<Where, 'fresh'>): Promise<void> {
+export async function prune(
+  context: ImportContext,
+  { collection, vaults }: Omit<Where, 'fresh'>,
+): Promise<void> {
   const { tables, target, limits } = context;
   for (let after = 0; ; ) {
     const query = { collection, after, pageSize: limits.batchItems, withDigests: false };

@@ -1,6 +1,6 @@
 /** The key of the other server, from a file of its own or from the file with its settings. */
 import { dirname, resolve } from 'node:path';
-import { exitCodes, Failure } from '../failure.ts';
+import { CommandFailure, exitCodes } from '../failure.ts';
 import { readInputFile } from '../input-file.ts';
 import { keyFrom, userKeyFrom } from './envelope.ts';
 import type { Tables } from './source/tables.ts';
@@ -23,14 +23,15 @@ export function sourceKey({ sourceKeyFile, envFile }: KeyFiles): Buffer | undefi
     if (value !== undefined) return checked(value, `${envFile}: ${name}`);
     if (file !== undefined) return keyIn(resolve(dirname(envFile), file), `${name}_FILE`);
   }
-  throw new Failure(exitCodes.usage, `${envFile} has no ENCRYPTION_SERVER_KEY.`);
+  throw new CommandFailure(exitCodes.usage, `${envFile} has no ENCRYPTION_SERVER_KEY.`);
 }
 
 const keyIn = (path: string, option: string): Buffer => checked(readInputFile(path, option).toString(), path);
 
 function checked(text: string, where: string): Buffer {
   const key = keyFrom(text);
-  if (key === undefined) throw new Failure(exitCodes.usage, `${where} does not hold 64 hexadecimal digits.`);
+  if (key === undefined)
+    throw new CommandFailure(exitCodes.usage, `${where} does not hold 64 hexadecimal digits.`);
   return key;
 }
 
@@ -52,13 +53,13 @@ export async function checkKey(
 ): Promise<void> {
   const any = await tables.anyServerKey();
   if (key !== undefined && any !== undefined && userKeyFrom(any, key) === undefined) {
-    throw new Failure(
+    throw new CommandFailure(
       exitCodes.refused,
       'The key does not open what the other server has encrypted. It is its ENCRYPTION_SERVER_KEY.',
     );
   }
   if (key !== undefined || withoutKey !== 'stop' || !(await tables.hasEncryptedFactors())) return;
-  throw new Failure(
+  throw new CommandFailure(
     exitCodes.refused,
     'Some accounts have a second factor, which only the key of the other server opens: give it by --source-key-file. ' +
       'Without it, --without-key lock keeps those accounts closed until you open each by `import unlock`, and --without-key drop imports them without their factor.',

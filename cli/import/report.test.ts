@@ -1,8 +1,8 @@
 import test from 'ava';
-import { Report } from './report.ts';
+import { ImportReport } from './report.ts';
 
 test('every row that was read is written, unchanged or left out for a reason', (t) => {
-  const report = new Report();
+  const report = new ImportReport();
   report.read('items', 10);
   report.written('items', 4);
   report.unchanged('items', 3);
@@ -13,7 +13,7 @@ test('every row that was read is written, unchanged or left out for a reason', (
 });
 
 test('it wants attention where something should have come and did not', (t) => {
-  const report = new Report();
+  const report = new ImportReport();
   report.skipped('items', 'account-gone', 'a');
   t.false(report.isWanting);
   report.skipped('items', 'too-large', 'b');
@@ -21,7 +21,7 @@ test('it wants attention where something should have come and did not', (t) => {
 });
 
 test('it takes no more memory for more findings', (t) => {
-  const report = new Report();
+  const report = new ImportReport();
   for (let index = 0; index < 10_100; index += 1) report.skipped('items', 'account-gone', String(index));
   const { findings, findingsOmitted } = report.document() as { findings: object[]; findingsOmitted: number };
   t.is(findings.length, 10_000);

@@ -6,7 +6,7 @@ import { countedTables } from './source/tables.ts';
 
 export type Tally = (typeof countedTables)[number] | 'files';
 
-export interface Finding {
+export interface ImportFinding {
   readonly table: Tally;
   readonly reason: string;
   readonly uuid: string;
@@ -14,7 +14,7 @@ export interface Finding {
   readonly imported: boolean;
 }
 
-interface Counts {
+interface ReportCounts {
   read: number;
   written: number;
   unchanged: number;
@@ -36,11 +36,11 @@ const wanting: ReadonlySet<string> = new Set([
   'unreadable',
 ]);
 
-export class Report {
-  readonly #counts = new Map<Tally, Counts>(
+export class ImportReport {
+  readonly #counts = new Map<Tally, ReportCounts>(
     [...countedTables, 'files' as const].map((name) => [name, noCounts()]),
   );
-  readonly #findings: Finding[] = [];
+  readonly #findings: ImportFinding[] = [];
   #omitted = 0;
   #bytes = 0;
   isWanting = false;
@@ -120,20 +120,20 @@ export class Report {
     };
   }
 
-  #find(finding: Finding): void {
+  #find(finding: ImportFinding): void {
     if (wanting.has(finding.reason)) this.isWanting = true;
     if (this.#findings.length < findingsMax) this.#findings.push(finding);
     else this.#omitted += 1;
   }
 
-  #of(table: Tally): Counts {
+  #of(table: Tally): ReportCounts {
     const found = this.#counts.get(table);
     if (found === undefined) throw new Error(`nothing is counted of ${table}`);
     return found;
   }
 }
 
-const noCounts = (): Counts => ({ read: 0, written: 0, unchanged: 0, skipped: new Map() });
+const noCounts = (): ReportCounts => ({ read: 0, written: 0, unchanged: 0, skipped: new Map() });
 
-const accounted = ({ written, unchanged, skipped }: Counts): number =>
+const accounted = ({ written, unchanged, skipped }: ReportCounts): number =>
   [...skipped.values()].reduce((sum, rows) => sum + rows, written + unchanged);

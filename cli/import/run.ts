@@ -11,7 +11,7 @@
  */
 import { ImportService } from '../../proto/generated/scriptorium/v1/import.ts';
 import { importAccount } from './accounts.ts';
-import { type Context, forEachConcurrently } from './context.ts';
+import { forEachConcurrently, type ImportContext } from './context.ts';
 import { importFiles } from './files/import.ts';
 import type { SourceFiles } from './files/source.ts';
 import { importItems, prune, type Vaults } from './items.ts';
@@ -21,7 +21,7 @@ import { importVaults, type Population } from './vaults.ts';
 const usersConcurrencyMax = 4;
 
 export async function runImport(
-  context: Context,
+  context: ImportContext,
   files: SourceFiles | undefined,
   { keepClosed }: { readonly keepClosed: boolean },
 ): Promise<void> {
@@ -51,7 +51,7 @@ export async function runImport(
   if (!context.dryRun && !keepClosed) await openAll(context, population);
 }
 
-async function importAccounts(context: Context): Promise<Population> {
+async function importAccounts(context: ImportContext): Promise<Population> {
   const { tables, report } = context;
   const accepted = new Map<string, { readonly fresh: boolean }>();
   const refused = new Set<string>();
@@ -70,7 +70,7 @@ async function importAccounts(context: Context): Promise<Population> {
 }
 
 /** Among accounts whose addresses differ only in case, all but the one to import. */
-async function losersOf({ tables, preferred }: Context): Promise<ReadonlySet<string>> {
+async function losersOf({ tables, preferred }: ImportContext): Promise<ReadonlySet<string>> {
   const losers = new Set<string>();
   for (const holders of await tables.sharedAddresses()) {
     const chosen = holders.find((uuid) => preferred.has(uuid.toLowerCase())) ?? holders[0];
@@ -80,7 +80,7 @@ async function losersOf({ tables, preferred }: Context): Promise<ReadonlySet<str
 }
 
 async function pruneAll(
-  context: Context,
+  context: ImportContext,
   { accepted }: Population,
   vaults: Vaults,
   fresh: ReadonlySet<string>,
@@ -95,7 +95,10 @@ async function pruneAll(
   );
 }
 
-async function importInbox({ tables, target, report, dryRun }: Context, userUuid: string): Promise<void> {
+async function importInbox(
+  { tables, target, report, dryRun }: ImportContext,
+  userUuid: string,
+): Promise<void> {
   const messages = [...(await tables.messages(userUuid))];
   const notifications = [...(await tables.notifications(userUuid))];
   if (dryRun) {
@@ -113,7 +116,7 @@ async function importInbox({ tables, target, report, dryRun }: Context, userUuid
 }
 
 /** Counts the rows that no part of the import reached. */
-function settle({ report }: Context): void {
+function settle({ report }: ImportContext): void {
   report.settle('items', 'account-gone');
   report.settle('revisions_revisions', 'item-not-here');
   report.settle('settings', 'account-not-imported');
@@ -124,7 +127,7 @@ function settle({ report }: Context): void {
   report.settle('notifications', 'account-gone');
 }
 
-async function openAll({ target, report }: Context, { accepted }: Population): Promise<void> {
+async function openAll({ target, report }: ImportContext, { accepted }: Population): Promise<void> {
   await forEachConcurrently(accepted.keys(), usersConcurrencyMax, async (userUuid) => {
     const { opened } = await target.ask(ImportService.openAccount, { userUuid, unlock: false });
     if (opened) report.opened += 1;

@@ -14,8 +14,8 @@ import {
   type ImportShowAccountResponse,
 } from '../../proto/generated/scriptorium/v1/import.ts';
 import type { Method } from '../connection.ts';
-import { Failure } from '../failure.ts';
-import type { Session } from '../session.ts';
+import { CommandFailure } from '../failure.ts';
+import type { CommandSession } from '../session.ts';
 
 const callMs = 60_000;
 const triesMax = 40;
@@ -28,10 +28,10 @@ const passing: readonly (status | undefined)[] = [
   status.DEADLINE_EXCEEDED,
 ];
 
-export class Target {
-  readonly #session: Session;
+export class ImportTarget {
+  readonly #session: CommandSession;
 
-  constructor(session: Session) {
+  constructor(session: CommandSession) {
     this.#session = session;
   }
 
@@ -41,7 +41,7 @@ export class Target {
       try {
         return await this.#session.ask(method, request, callMs);
       } catch (error) {
-        const isPassing = error instanceof Failure && passing.includes(error.code);
+        const isPassing = error instanceof CommandFailure && passing.includes(error.code);
         if (!isPassing || tries >= triesMax) throw error;
         await this.#session.terminal.sleep(Math.min(100 * 2 ** tries, pauseMaxMs));
       }
@@ -92,7 +92,7 @@ async function unlessAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof Failure && error.code === status.NOT_FOUND) return undefined;
+    if (error instanceof CommandFailure && error.code === status.NOT_FOUND) return undefined;
     throw error;
   }
 }

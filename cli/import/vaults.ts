@@ -4,7 +4,7 @@ import {
   type ImportMember,
   ImportService,
 } from '../../proto/generated/scriptorium/v1/import.ts';
-import type { Context } from './context.ts';
+import type { ImportContext } from './context.ts';
 import type { Vaults } from './items.ts';
 import type { SourceInvite, SourceMember, SourceVault } from './source/tables.ts';
 
@@ -27,7 +27,7 @@ interface Plan {
 
 /** Decides which vaults there will be, and writes them once all accounts exist. */
 export async function importVaults(
-  context: Context,
+  context: ImportContext,
   population: Population,
 ): Promise<{ readonly vaults: Vaults; readonly fresh: ReadonlySet<string> }> {
   const { tables, report, target, dryRun } = context;
@@ -73,7 +73,7 @@ export async function importVaults(
 }
 
 async function planOf(
-  { tables, report }: Pick<Context, 'tables' | 'report'>,
+  { tables, report }: Pick<ImportContext, 'tables' | 'report'>,
   vault: SourceVault,
   { accepted, refused }: Population,
 ): Promise<Plan | 'gone' | 'in-use'> {
@@ -100,12 +100,12 @@ async function planOf(
   return { vault, ownerUuid, survivorUuid: survivor?.userUuid, members, invites };
 }
 
-/** One membership for each user. Of two it takes the higher permission and the earlier time. The owner is an admin. */
+/** One membership for each user. Two become one with the higher permission and the earlier time. The owner is an admin. */
 function membersOf(
   vault: SourceVault,
   ownerUuid: string,
   all: readonly SourceMember[],
-  report: Context['report'],
+  report: ImportContext['report'],
 ): ImportMember[] {
   const members = new Map<string, ImportMember>();
   for (const { isSurvivor: _isSurvivor, ...member } of all.toSorted((a, b) => a.createdAt - b.createdAt)) {
@@ -128,7 +128,7 @@ function invitesOf(
   all: readonly SourceInvite[],
   members: readonly ImportMember[],
   isThere: (uuid: string) => boolean,
-  report: Context['report'],
+  report: ImportContext['report'],
 ): ImportInvite[] {
   const invites = new Map<string, ImportInvite>();
   for (const invite of all.toSorted((a, b) => a.updatedAt - b.updatedAt)) {

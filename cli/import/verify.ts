@@ -14,11 +14,11 @@ import {
   valueDigest,
 } from '../../proto/import-digests.ts';
 import { keyParamsOf, readSettings, versionOf } from './accounts.ts';
-import { type Context, forEachConcurrently, groups } from './context.ts';
+import { forEachConcurrently, groups, type ImportContext } from './context.ts';
 import { ownerOf } from './files/import.ts';
 import type { SourceFiles } from './files/source.ts';
 import { itemOf, numbered, owningVaultOf, refusalOf, revisionOf, type Vaults, versionedOf } from './items.ts';
-import { Report } from './report.ts';
+import { ImportReport } from './report.ts';
 import type { ItemKey, SourceUser, Tables } from './source/tables.ts';
 
 const usersConcurrencyMax = 4;
@@ -47,7 +47,10 @@ export interface Compared {
   readonly collections: { uuid: string; items: number; revisions: number; sha256: string; same: boolean }[];
 }
 
-export async function verifyImport(context: Context, files: SourceFiles | undefined): Promise<Compared> {
+export async function verifyImport(
+  context: ImportContext,
+  files: SourceFiles | undefined,
+): Promise<Compared> {
   const compared = nothing();
   const accepted = new Map<string, { fresh: boolean }>();
   const inUse = new Set<string>();
@@ -96,10 +99,10 @@ function differ(compared: Compared, difference: Difference): void {
   if (compared.differences.length < differencesMax) compared.differences.push(difference);
 }
 
-type ImportedAccount = NonNullable<Awaited<ReturnType<Context['target']['showAccount']>>>;
+type ImportedAccount = NonNullable<Awaited<ReturnType<ImportContext['target']['showAccount']>>>;
 
 async function compareAccount(
-  context: Context,
+  context: ImportContext,
   compared: Compared,
   user: SourceUser,
   imported: ImportedAccount,
@@ -109,7 +112,7 @@ async function compareAccount(
     differ(compared, { what: 'key params', uuid, why: 'differs' });
   }
   // The import has reported the findings of this reading already.
-  const { settings } = await readSettings({ ...context, report: new Report() }, user);
+  const { settings } = await readSettings({ ...context, report: new ImportReport() }, user);
   const here = new Map(imported.settings.map(({ name, valueSha256 }) => [name, valueSha256]));
   for (const { name, value, uuid: settingUuid } of settings) {
     const found = here.get(name);
@@ -178,7 +181,7 @@ function publicKeyParams(user: SourceUser): Record<string, string | number | und
 
 /** A vault is here if its items can be listed. */
 async function vaultsHere(
-  { tables, target }: Context,
+  { tables, target }: ImportContext,
   accepted: ReadonlyMap<string, unknown>,
   inUse: ReadonlySet<string>,
 ): Promise<Vaults> {
@@ -195,7 +198,7 @@ async function vaultsHere(
 }
 
 async function compareCollection(
-  context: Context,
+  context: ImportContext,
   compared: Compared,
   collection: ImportCollection,
   vaults: Vaults,
@@ -218,7 +221,7 @@ async function compareCollection(
 
 /** Compares every item that is here with the other server. */
 async function compareListed(
-  context: Context,
+  context: ImportContext,
   compared: Compared,
   collection: ImportCollection,
   vaults: Vaults,
@@ -287,7 +290,7 @@ function add(sum: Buffer, sha256: string): void {
 }
 
 async function compareHistory(
-  { tables, target, limits }: Context,
+  { tables, target, limits }: ImportContext,
   compared: Compared,
   collection: ImportCollection,
   item: Pick<ItemKey, 'uuid' | 'createdAt' | 'ownerUuid'>,
@@ -320,7 +323,7 @@ const keysOf = (tables: Tables, { isVault, uuid }: ImportCollection): AsyncItera
 
 /** Items of the other server that this one accepts. */
 async function countExpected(
-  context: Context,
+  context: ImportContext,
   collection: ImportCollection,
   vaults: Vaults,
 ): Promise<number> {
@@ -332,7 +335,7 @@ async function countExpected(
 }
 
 async function nameMissing(
-  context: Context,
+  context: ImportContext,
   compared: Compared,
   collection: ImportCollection,
   vaults: Vaults,
@@ -353,7 +356,7 @@ async function nameMissing(
 }
 
 async function compareFiles(
-  { target }: Context,
+  { target }: ImportContext,
   compared: Compared,
   files: SourceFiles,
   owners: { readonly accepted: ReadonlyMap<string, { fresh: boolean }>; readonly vaults: Vaults },

@@ -11,13 +11,13 @@ import { ClientSocket } from './socket.ts';
 const sessionApi = '20200115';
 const syncApi = '20240226';
 
-export interface Account {
+export interface TestAccount {
   readonly email: string;
   /** The value that clients derive from a typed password. */
   readonly password: string;
 }
 
-export interface Device {
+export interface TestDevice {
   readonly userUuid: string;
   readonly accessToken: string;
 }
@@ -28,7 +28,7 @@ export interface Item {
 }
 
 /** An address that no mail reaches. */
-export const newAccount = (): Account => ({
+export const newAccount = (): TestAccount => ({
   email: `smoke-test-${randomUUID()}@smoke-test.invalid`,
   password: randomBytes(32).toString('hex'),
 });
@@ -38,7 +38,7 @@ export const newItem = (): Item => ({
   content: `004:${randomBytes(48).toString('base64')}`,
 });
 
-export class Client {
+export class SmokeTestClient {
   readonly #deadlineMs: number;
   readonly #http: HttpClient;
 
@@ -47,7 +47,7 @@ export class Client {
     this.#http = new HttpClient(server);
   }
 
-  async register({ email, password }: Account): Promise<Device> {
+  async register({ email, password }: TestAccount): Promise<TestDevice> {
     const nonce = randomBytes(32).toString('hex');
     const keyParams = { pw_nonce: nonce, version: '004', origination: 'registration' };
     return deviceOf(
@@ -55,7 +55,7 @@ export class Client {
     );
   }
 
-  async signIn({ email, password }: Account): Promise<Device> {
+  async signIn({ email, password }: TestAccount): Promise<TestDevice> {
     const { verifier, challenge } = newChallenge(randomBytes(32));
     await this.#ask('POST', '/v2/login-params', {
       body: { email, code_challenge: challenge, api: sessionApi },
@@ -64,7 +64,7 @@ export class Client {
     return deviceOf(await this.#ask('POST', '/v2/login', { body }));
   }
 
-  async openSocket(device: Device): Promise<ClientSocket> {
+  async openSocket(device: TestDevice): Promise<ClientSocket> {
     const { token } = await this.#ask('POST', '/v1/sockets/tokens', { device });
     const url = this.#http.urlOf('/sockets');
     url.searchParams.set('authToken', token);
@@ -72,7 +72,7 @@ export class Client {
   }
 
   /** @throws Error unless the server confirms the save */
-  async save(device: Device, { uuid, content }: Item): Promise<void> {
+  async save(device: TestDevice, { uuid, content }: Item): Promise<void> {
     const item = { uuid, content, content_type: 'Note', enc_item_key: '004:key', deleted: false };
     const { saved_items: saved } = await this.#ask('POST', '/v1/items', {
       device,
@@ -82,7 +82,7 @@ export class Client {
   }
 
   /** @throws Error unless the server returns the saved item */
-  async fetch(device: Device, { uuid, content }: Item): Promise<void> {
+  async fetch(device: TestDevice, { uuid, content }: Item): Promise<void> {
     const { retrieved_items: retrieved } = await this.#ask('POST', '/v1/items', {
       device,
       body: { api: syncApi },
@@ -92,7 +92,7 @@ export class Client {
     if (found.content !== content) throw new Error('it came with another content');
   }
 
-  async deleteAccount(device: Device, { password }: Account): Promise<void> {
+  async deleteAccount(device: TestDevice, { password }: TestAccount): Promise<void> {
     const headers = { 'x-server-password': password };
     await this.#ask('DELETE', `/v1/users/${device.userUuid}`, { device, headers });
   }
@@ -103,11 +103,11 @@ export class Client {
 }
 
 interface DeviceRequest extends Omit<ClientRequest, 'bearer'> {
-  readonly device?: Device;
+  readonly device?: TestDevice;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: what is answered is looked at as a client would
-function deviceOf(answer: any): Device {
+function deviceOf(answer: any): TestDevice {
   const { access_token: accessToken } = answer.session ?? {};
   const { uuid: userUuid } = answer.user ?? {};
   if (typeof accessToken !== 'string' || typeof userUuid !== 'string')

@@ -218,7 +218,7 @@ class LaneSocket {
   /** True once the socket is open, false when it ends before that. */
   readonly opened: Promise<boolean>;
   reauths = 0;
-  /** Of the ERROR frame by which the server ends a socket. */
+  /** The code of the ERROR frame by which the server ends a socket. */
   endedBy: string | undefined;
   readonly #frames = new LaneFrames();
   readonly #questions = new Map<string, Question>();
@@ -321,7 +321,7 @@ interface NamedCommand extends LaneCommand {
 /** What is to be done about a command: it is answered, or is sent, asked about, or finished over HTTP. */
 type Next = LaneAnswer | 'command' | 'status' | 'http';
 
-/** Of one session. */
+/** The client of one session. */
 export class SyncLaneClient {
   readonly #environment: LaneEnvironment;
   readonly #deviceId: string;

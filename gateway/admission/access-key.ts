@@ -46,9 +46,9 @@ export function createAccessKeyGate(options: AccessKeyOptions | undefined): Acce
   };
 }
 
-type Request = Parameters<AccessKeyGate['guards']>;
+type GatedRequest = Parameters<AccessKeyGate['guards']>;
 
-function exemptionOf({ exempt, davPath }: AccessKeyOptions): (...request: Request) => boolean {
+function exemptionOf({ exempt, davPath }: AccessKeyOptions): (...request: GatedRequest) => boolean {
   const isNamed = new Set<string>(exempt);
   return (method, path, pattern) =>
     (isNamed.has('sockets') && path === '/sockets') ||

@@ -8,7 +8,12 @@
  * MAC covers, so each token takes one entry, whatever secret or spelling surrounds it.
  */
 import type { Credentials, SessionTokens } from '../../actors/identity/session-tokens.ts';
+import { isRefused } from '../../actors/reply.ts';
+import { Sessions } from '../../actors/user/sessions/contract.ts';
+import { NotFoundError } from '../../runtime/errors.ts';
+import type { Actors } from '../../runtime/handles.ts';
 import { accessCookiePrefix, parseCookies, secretsOf } from '../http/cookies.ts';
+import { type Refusal, refusals, statusOf } from '../http/refusal.ts';
 
 /** Both as the client sent them, empty if absent. Undefined: there is no bearer, or this server did not make it. */
 export type VerifyBearer = (authorization: string, cookieHeader: string) => Credentials | undefined;
@@ -80,4 +85,32 @@ function tokenOf(authorization: string): string | undefined {
     ? authorization.slice('Bearer '.length)
     : authorization.replace(schemePattern, '');
   return token.includes(' ') ? undefined : token;
+}
+
+/**
+ * Whether a session is alive, for decisions before its command runs: a valid MAC does not prove that. Undefined if it is.
+ * `bearerSuffices` is the route's. @throws ActorError
+ */
+export type CheckSession = (
+  credentials: Credentials,
+  bearerSuffices: true | undefined,
+) => Promise<Refusal | undefined>;
+
+/** The sender of a large body waits for this check. */
+const askMs = 10_000;
+
+export function createSessionCheck(actors: Actors): CheckSession {
+  return async (credentials, bearerSuffices) => {
+    const { ask } = actors.get(Sessions, credentials.userUuid);
+    try {
+      const command = bearerSuffices ? 'validateBearer' : 'validateSession';
+      const answer = await ask[command]({ credentials }, { deadlineMs: askMs });
+      if (!isRefused(answer)) return undefined;
+      const { message, tag } = answer.refused;
+      return { status: statusOf(answer.refused), message, ...(tag !== undefined && { tag }) };
+    } catch (error) {
+      if (error instanceof NotFoundError) return refusals.invalidAuth;
+      throw error;
+    }
+  };
 }

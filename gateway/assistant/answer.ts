@@ -22,7 +22,7 @@ interface ToolCall {
   json: string;
 }
 
-export class Answer {
+export class AssistantAnswer {
   readonly #idPrefix: string;
   readonly #tools = new Map<number, ToolCall>();
   /** A call that has ended but does not parse. It is whole if anything comes after it. */

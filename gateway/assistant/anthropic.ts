@@ -1,11 +1,11 @@
 /** Anthropic's Messages API, version 2023-06-01. */
-import type { Answer } from './answer.ts';
-import type { ChatRequest, Message } from './chat-request.ts';
+import type { AssistantAnswer } from './answer.ts';
+import type { ChatMessage, ChatRequest } from './chat-request.ts';
 import type { StopReason } from './events.ts';
 import { AnswerError } from './failure.ts';
 import { at, countAt, type Provider, textAt } from './provider.ts';
 
-interface Turn {
+interface ChatTurn {
   readonly role: 'user' | 'assistant';
   readonly content: object[];
 }
@@ -40,8 +40,8 @@ const toolOf = ({ name, description, inputSchema }: ChatRequest['tools'][number]
 });
 
 /** The API wants tool results in a user message, and those of one turn together. It refuses empty messages. */
-function turnsOf(messages: readonly Message[]): readonly Turn[] {
-  const turns: Turn[] = [];
+function turnsOf(messages: readonly ChatMessage[]): readonly ChatTurn[] {
+  const turns: ChatTurn[] = [];
   for (const message of messages) {
     const role = message.role === 'assistant' ? 'assistant' : 'user';
     const content = contentOf(message);
@@ -52,7 +52,7 @@ function turnsOf(messages: readonly Message[]): readonly Turn[] {
   return turns;
 }
 
-function contentOf({ role, content, toolCallId, toolCalls }: Message): object[] {
+function contentOf({ role, content, toolCallId, toolCalls }: ChatMessage): object[] {
   if (role === 'tool') return [{ type: 'tool_result', tool_use_id: toolCallId, content }];
   const calls = role === 'assistant' ? toolCalls : [];
   return [
@@ -61,7 +61,7 @@ function contentOf({ role, content, toolCallId, toolCalls }: Message): object[] 
   ];
 }
 
-function read(event: unknown, answer: Answer): void {
+function read(event: unknown, answer: AssistantAnswer): void {
   const index = countAt(event, 'index') ?? 0;
   switch (textAt(event, 'type')) {
     case 'message_start':
@@ -93,7 +93,7 @@ function read(event: unknown, answer: Answer): void {
   }
 }
 
-function begin(block: unknown, index: number, answer: Answer): void {
+function begin(block: unknown, index: number, answer: AssistantAnswer): void {
   if (textAt(block, 'type') !== 'tool_use') answer.text(textAt(block, 'text'));
   else answer.tool(index, { id: textAt(block, 'id') ?? '', name: textAt(block, 'name') ?? '' });
 }

@@ -10,7 +10,7 @@
  * - No log, error or metric contains a request or an answer.
  */
 import type { ConfiguredProviders, ProviderAccess } from '../../actors/assistant/policy.ts';
-import type { Profile, ProviderId } from '../../actors/assistant/profiles.ts';
+import type { AssistantProfile, ProviderId } from '../../actors/assistant/profiles.ts';
 import {
   OutboundError,
   type OutboundHttp,
@@ -18,11 +18,11 @@ import {
   type OutboundStreams,
 } from '../../actors/outbound/http.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { mayTakeOneMore, type Share } from '../../runtime/fair-share.ts';
+import { type FairShare, mayTakeOneMore } from '../../runtime/fair-share.ts';
 import { Counts } from '../http/counts.ts';
-import { Answer } from './answer.ts';
+import { AssistantAnswer } from './answer.ts';
 import { anthropic } from './anthropic.ts';
-import { type Allowed, type PendingChatRequest, samplingOf } from './chat-request.ts';
+import { type AllowedSettings, type PendingChatRequest, samplingOf } from './chat-request.ts';
 import { framesOf, pingFrame } from './events.ts';
 import { AnswerError, type AnswerFailure, failureOf, failureOfStatus } from './failure.ts';
 import { ModelLists } from './model-lists.ts';
@@ -44,7 +44,7 @@ const idleMs = 120_000;
 const answerBytesMax = 16 * 1_048_576;
 const pingMs = 15_000;
 /** A user without a stream gets a slot even when a hundred others hold all that they may. */
-const share: Share = { least: 1, percentOfFree: 3 };
+const share: FairShare = { least: 1, percentOfFree: 3 };
 
 type StreamOutcome = 'answered' | 'left' | AnswerFailure;
 
@@ -53,7 +53,7 @@ export interface AssistantOptions {
   readonly clock: Clock;
   readonly providers: ConfiguredProviders;
   /** As clients see it. */
-  readonly default: Pick<Profile, 'provider' | 'model'> | undefined;
+  readonly default: Pick<AssistantProfile, 'provider' | 'model'> | undefined;
   readonly streamsMax: number;
   readonly ended?: (provider: ProviderId, outcome: StreamOutcome) => void;
 }
@@ -66,7 +66,7 @@ export interface StreamEnd {
   readonly completionTokens?: number;
 }
 
-export interface AnswerRequest extends Pick<Profile, 'provider' | 'model'>, Allowed {
+export interface AnswerRequest extends Pick<AssistantProfile, 'provider' | 'model'>, AllowedSettings {
   readonly streamUuid: string;
   readonly chatRequest: PendingChatRequest;
   readonly gone: AbortSignal;
@@ -161,7 +161,7 @@ export class Assistant {
 
   async *#frames(request: AnswerRequest, leave: AbortController): AsyncGenerator<string, void, void> {
     const { provider: id, streamUuid, gone, stopping, ended, onEnd } = request;
-    const answer = new Answer(`call-${streamUuid}`);
+    const answer = new AssistantAnswer(`call-${streamUuid}`);
     let mayHaveArrived = false;
     let isRejected = false;
     let outcome: StreamOutcome = 'left';

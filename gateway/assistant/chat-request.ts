@@ -38,7 +38,7 @@ export const requestFields = z.object(
   Object.fromEntries(Object.keys(bodySchema.shape).map((name) => [name, z.unknown().optional()])),
 );
 
-export interface Message {
+export interface ChatMessage {
   readonly role: 'user' | 'assistant' | 'tool';
   readonly content: string;
   readonly toolCallId: string;
@@ -55,7 +55,7 @@ interface Tool {
 export interface ChatRequest {
   /** With the messages of that role, in their order. Empty: there are none. */
   readonly system: string;
-  readonly messages: readonly Message[];
+  readonly messages: readonly ChatMessage[];
   readonly tools: readonly Tool[];
   readonly temperature: number | undefined;
   readonly topP: number | undefined;
@@ -126,7 +126,7 @@ export interface Sampling {
 }
 
 /** The settings that the profile determines. */
-export interface Allowed {
+export interface AllowedSettings {
   readonly maxOutputTokens?: number | undefined;
   readonly temperature?: number | undefined;
 }
@@ -134,7 +134,7 @@ export interface Allowed {
 /** Within the limits of the profile. */
 export function samplingOf(
   { maxTokens = outputTokensByDefault, temperature, topP }: ChatRequest,
-  profile: Allowed,
+  profile: AllowedSettings,
 ): Sampling {
   const requested = temperature ?? profile.temperature;
   return {

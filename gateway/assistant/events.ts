@@ -18,7 +18,7 @@ export type AssistantEvent =
   | { readonly kind: 'error'; readonly message: string }
   | { readonly kind: 'finish'; readonly stopReason: StopReason };
 
-/** Clients split at two line feeds and read nothing but `data`. */
+/** Clients split at two line feeds and read only `data`. */
 const frameOf = (event: AssistantEvent): string => `data: ${JSON.stringify(event)}\n\n`;
 export const framesOf = (events: readonly AssistantEvent[]): string => events.map(frameOf).join('');
 /** Clients skip it. It shows proxies in between that the stream is alive. */

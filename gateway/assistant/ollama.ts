@@ -1,6 +1,6 @@
 /** Ollama's chat API: one line of JSON per piece. It neither gives nor takes ids for tool calls. */
-import type { Answer } from './answer.ts';
-import type { ChatRequest, Message } from './chat-request.ts';
+import type { AssistantAnswer } from './answer.ts';
+import type { ChatMessage, ChatRequest } from './chat-request.ts';
 import { AnswerError } from './failure.ts';
 import { at, countAt, listAt, type Provider, textAt } from './provider.ts';
 
@@ -30,13 +30,13 @@ const toolOf = ({ name, description, inputSchema }: ChatRequest['tools'][number]
   function: { name, description, parameters: inputSchema },
 });
 
-function messageOf({ role, content, toolCalls, name }: Message): object {
+function messageOf({ role, content, toolCalls, name }: ChatMessage): object {
   if (role === 'tool') return { role, content, tool_name: name };
   const calls = toolCalls.map(({ name: of, args }) => ({ function: { name: of, arguments: args } }));
   return { role, content, ...(calls.length > 0 && { tool_calls: calls }) };
 }
 
-function read(event: unknown, answer: Answer): void {
+function read(event: unknown, answer: AssistantAnswer): void {
   if (at(event, 'error') !== undefined) throw new AnswerError('unavailable');
   answer.text(textAt(event, 'message', 'content'));
   for (const call of listAt(event, 'message', 'tool_calls')) {

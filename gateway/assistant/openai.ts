@@ -1,7 +1,7 @@
 /** OpenAI's chat completions, and the many servers that are compatible with them. */
 import { openAiUrl } from '../../actors/assistant/policy.ts';
-import type { Answer } from './answer.ts';
-import type { ChatRequest, Message } from './chat-request.ts';
+import type { AssistantAnswer } from './answer.ts';
+import type { ChatMessage, ChatRequest } from './chat-request.ts';
 import { AnswerError } from './failure.ts';
 import { at, countAt, listAt, type Provider, textAt } from './provider.ts';
 
@@ -31,7 +31,7 @@ const toolOf = ({ name, description, inputSchema }: ChatRequest['tools'][number]
   function: { name, description, parameters: inputSchema },
 });
 
-function messageOf({ role, content, toolCallId, toolCalls }: Message): object {
+function messageOf({ role, content, toolCallId, toolCalls }: ChatMessage): object {
   if (role === 'tool') return { role, tool_call_id: toolCallId, content };
   if (role === 'user' || toolCalls.length === 0) return { role, content };
   const calls = toolCalls.map(({ id, name, args }) => ({
@@ -42,7 +42,7 @@ function messageOf({ role, content, toolCallId, toolCalls }: Message): object {
   return { role, content: content === '' ? null : content, tool_calls: calls };
 }
 
-function read(event: unknown, answer: Answer): void {
+function read(event: unknown, answer: AssistantAnswer): void {
   if (event === '[DONE]') {
     answer.complete();
     return;

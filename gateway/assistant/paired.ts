@@ -3,7 +3,7 @@ import { Pairing, pairingId } from '../../actors/pairing/contract.ts';
 import type { Actors, AskOptions } from '../../runtime/handles.ts';
 import type { StreamEnd } from './assistant.ts';
 
-export interface Paired {
+export interface PairedCredentials {
   /** Undefined: there is no token at the moment. */
   readonly accessToken: string | undefined;
   ended(end: StreamEnd): void;
@@ -16,7 +16,7 @@ export async function pairedFor(
   actors: Actors,
   subscriptionId: string,
   ask: AskOptions,
-): Promise<Paired | undefined> {
+): Promise<PairedCredentials | undefined> {
   const pairing = actors.get(Pairing, pairingId).ask;
   const used = await pairing.use({ subscriptionId }, ask);
   if (used.outcome === 'unavailable') return undefined;

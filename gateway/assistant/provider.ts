@@ -1,6 +1,6 @@
 /** What this server knows about a provider: how to send a request, how to read the answer, and which models it has. */
 import type { ProviderAccess } from '../../actors/assistant/policy.ts';
-import type { Answer } from './answer.ts';
+import type { AssistantAnswer } from './answer.ts';
 import type { ChatRequest, Sampling } from './chat-request.ts';
 
 interface ProviderRequest {
@@ -15,7 +15,7 @@ export interface Provider {
   /** How the provider separates its messages. */
   readonly framing: 'events' | 'lines';
   /** One parsed message. @throws AnswerError */
-  read(event: unknown, answer: Answer): void;
+  read(event: unknown, answer: AssistantAnswer): void;
   readonly models: {
     readonly path: string;
     /** The list, and the field of each entry that holds its id. */

@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { type VendorId, vendorIds } from '../../actors/assistant/profiles.ts';
 import { bodyOf, helloTurn, type ModelTurn, toolTurn } from '../../test/kit/model-server.ts';
-import { Answer } from './answer.ts';
+import { AssistantAnswer } from './answer.ts';
 import { anthropic } from './anthropic.ts';
 import type { AssistantEvent } from './events.ts';
 import { AnswerError } from './failure.ts';
@@ -14,7 +14,7 @@ const providers = { anthropic, openai, ollama };
 
 /** Cuts the bytes into chunks of any size, as the gateway may receive them. */
 function eventsOf(id: VendorId, pieces: readonly Uint8Array[]): readonly AssistantEvent[] {
-  const answer = new Answer('call');
+  const answer = new AssistantAnswer('call');
   const reader = new AnswerReader(providers[id], answer);
   const events: AssistantEvent[] = [];
   try {

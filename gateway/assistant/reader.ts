@@ -1,15 +1,15 @@
 /** Reads the bytes of a provider's answer into an `Answer`. */
-import type { Answer } from './answer.ts';
+import type { AssistantAnswer } from './answer.ts';
 import { AnswerError } from './failure.ts';
 import type { Provider } from './provider.ts';
 
 export class AnswerReader {
   readonly #provider: Provider;
-  readonly #answer: Answer;
+  readonly #answer: AssistantAnswer;
   readonly #lines = new Lines();
   readonly #data = new EventData();
 
-  constructor(provider: Provider, answer: Answer) {
+  constructor(provider: Provider, answer: AssistantAnswer) {
     this.#provider = provider;
     this.#answer = answer;
   }

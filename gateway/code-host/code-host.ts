@@ -6,7 +6,7 @@
  * - The server neither keeps nor passes on the token, the file, or what the host says about them.
  */
 import { OutboundError, type OutboundHttp, type OutboundRequest } from '../../actors/outbound/http.ts';
-import { type Publishing, type Refused, refuse } from './publishing-request.ts';
+import { type Publishing, type RefusedPublishing, refuse } from './publishing-request.ts';
 
 const timeoutMs = 15_000;
 /** The host sends a file back as base64 inside JSON. */
@@ -53,7 +53,7 @@ interface HostAnswer {
 }
 
 /** What is at the path: the id of a file, nothing (null), or why the server does not know. */
-type FileLookup = { readonly sha: string | null } | Refused;
+type FileLookup = { readonly sha: string | null } | RefusedPublishing;
 
 export class CodeHost {
   readonly #options: CodeHostOptions;
@@ -62,14 +62,14 @@ export class CodeHost {
     this.#options = options;
   }
 
-  async publish(publishing: Publishing, signal: AbortSignal): Promise<Publication | Refused> {
+  async publish(publishing: Publishing, signal: AbortSignal): Promise<Publication | RefusedPublishing> {
     const found = await this.#find(publishing, signal);
     if ('refused' in found) return found;
     const put = await this.#put(publishing, found.sha, signal);
     if ('refused' in put) return put;
     if (put.status === 422 || (put.status === 404 && found.sha !== null))
       return this.#whyRefused(put, publishing, found.sha, signal);
-    if (isOvertaken(put)) return conflict;
+    if (isOutdated(put)) return conflict;
     if (put.status !== 200 && put.status !== 201) return refusalOf(put);
     const { path } = publishing;
     const contentUrl = linkAt(put.json, 'content', 'html_url');
@@ -114,7 +114,7 @@ export class CodeHost {
     publishing: Publishing,
     sha: string | null,
     signal: AbortSignal,
-  ): Promise<Refused> {
+  ): Promise<RefusedPublishing> {
     const now = await this.#find(publishing, signal);
     if ('refused' in now) return now === isDirectory ? conflict : refusalOf(put);
     return now.sha === sha ? refusalOf(put) : conflict;
@@ -123,7 +123,7 @@ export class CodeHost {
   async #call(
     request: Pick<OutboundRequest, 'url' | 'method' | 'body' | 'signal'>,
     { token }: Publishing,
-  ): Promise<HostAnswer | Refused> {
+  ): Promise<HostAnswer | RefusedPublishing> {
     const headers = {
       authorization: `Bearer ${token}`,
       'user-agent': 'scriptorium',
@@ -160,14 +160,14 @@ export class CodeHost {
  * When two commits to a branch come at the same time, Gitea refuses one with Git's message and the status of a
  * forbidden request.
  */
-const isOvertaken = ({ status, json }: HostAnswer): boolean =>
+const isOutdated = ({ status, json }: HostAnswer): boolean =>
   status === 403 && /^cannot lock ref /.test(String(fieldOf(json, 'message')));
 
 /** Clients of this server read these statuses as: the account is locked, the access token has expired. */
 const readAsOurs: ReadonlySet<number> = new Set([423, 498]);
 
 /** A status outside the interface, or with another meaning in our own answers, is not passed on. */
-function refusalOf({ status, retryAfter }: HostAnswer): Refused {
+function refusalOf({ status, retryAfter }: HostAnswer): RefusedPublishing {
   if (status === 401) return badToken;
   if (status === 403) return forbidden;
   if (status === 404) return notFound;

@@ -1,13 +1,13 @@
 /** What a client wants to publish, as the code host needs it (docs/protocol/code-host.md, "A request"). */
-import { isStorableText } from '../../actors/storable-text.ts';
+import { isStorableText } from '../../runtime/table.ts';
 import type { RouteRefusal } from '../http/refusal.ts';
 
-export interface Refused {
+export interface RefusedPublishing {
   readonly refused: RouteRefusal;
 }
 
 /** Statuses as the code host gives them. The domain has no error for some of them. */
-export const refuse = (status: number, message: string, tag?: string): Refused => ({
+export const refuse = (status: number, message: string, tag?: string): RefusedPublishing => ({
   refused: { status, message, tag },
 });
 
@@ -28,7 +28,7 @@ export interface Publishing {
   readonly owner: string;
   readonly repo: string;
   readonly branch: string;
-  /** Without empty segments, and without segments that lead elsewhere. */
+  /** Without empty segments, and without segments that leave the folder. */
   readonly path: string;
   readonly content: string;
   readonly message: string;
@@ -45,7 +45,7 @@ const invalid = {
 } as const;
 const tooLarge = refuse(400, `A file holds at most ${contentBytesMax} bytes.`, 'content-too-large');
 
-export function publishingOf(request: PublishingRequest): Publishing | Refused {
+export function publishingOf(request: PublishingRequest): Publishing | RefusedPublishing {
   const token = trimmed(request.token);
   if (token === undefined || !/^[\x21-\x7e]{1,512}$/.test(token)) return invalid.token;
   if (!isName(request.owner)) return invalid.owner;

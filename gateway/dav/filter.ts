@@ -15,7 +15,7 @@ export class UnsupportedFilter extends Error {
 
 /** `all` and `none` need not look at any object. */
 export type Filter = 'all' | 'none' | ((component: string) => boolean);
-type Test = (properties: Properties) => boolean;
+type PropertyTest = (properties: Properties) => boolean;
 type Properties = ReadonlyMap<string, readonly Value[]>;
 
 /** The most filters in a query, and the most characters of all their texts: each is searched for in every object. */
@@ -53,7 +53,7 @@ function requireBounded(filter: Element): void {
 const within = (filter: Element): readonly Element[] => [filter, ...filter.children.flatMap(within)];
 
 /** One filter within that of the calendar: a test of the to-do, or its fixed result for all. */
-function ofCalendar(filter: Element): 'all' | 'none' | Test {
+function ofCalendar(filter: Element): 'all' | 'none' | PropertyTest {
   if (!is(filter, 'C', 'comp-filter')) throw new UnsupportedFilter('supported-filter', filter);
   const isTodo = nameIn(filter) === 'VTODO';
   if (isNotDefined(filter)) return isTodo ? 'none' : 'all';
@@ -62,7 +62,7 @@ function ofCalendar(filter: Element): 'all' | 'none' | Test {
   return tests.length === 0 ? 'all' : (properties) => tests.every((test) => test(properties));
 }
 
-function ofProperty(filter: Element): Test {
+function ofProperty(filter: Element): PropertyTest {
   if (!is(filter, 'C', 'prop-filter')) throw new UnsupportedFilter('supported-filter', filter);
   const name = nameIn(filter);
   if (isNotDefined(filter)) return (properties) => !properties.has(name);
@@ -108,7 +108,7 @@ function isNotDefined({ children }: Element): boolean {
   return children.length === 1 && children.every((child) => is(child, 'C', 'is-not-defined'));
 }
 
-/** By name. */
+/** Keyed by name. */
 function propertiesOf(component: string): Properties {
   const found = new Map<string, Value[]>();
   for (const line of component.replaceAll('\r\n ', '').split('\r\n')) {

@@ -9,7 +9,6 @@ import { secretHashOf } from '../../actors/identity/shown-once.ts';
 import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { type Answer, isRefused } from '../../actors/reply.ts';
 import { Signin } from '../../actors/signin/contract.ts';
-import { unlessAbsent } from '../../actors/unless-absent.ts';
 import {
   byUid,
   type FeedAnswer,
@@ -20,6 +19,7 @@ import {
   type WholeObject,
 } from '../../actors/user/calendar/contract.ts';
 import { OverloadedError } from '../../runtime/errors.ts';
+import { unlessAbsent } from '../../runtime/handles.ts';
 import type { RateBucket, RateLimiter } from '../admission/rate-limit.ts';
 import { refusals, statusOf } from '../http/refusal.ts';
 import type { BodyKind, RequestContext, RouteReply } from '../http/route.ts';
@@ -56,7 +56,7 @@ export const wrongTokens: RateBucket = { name: 'wrong calendar tokens', perMinut
 export interface Program {
   readonly userUuid: string;
   readonly ctag: string;
-  /** By uid. The version is from before the read, so the next look notices a change made meanwhile. */
+  /** One entry for each uid. The version is from before the read, so the next look notices a change made meanwhile. */
   list(): Promise<{ readonly ctag: string; readonly objects: readonly ListedObject[] }>;
   /** The objects among these that exist. */
   objects(uids: readonly string[]): Promise<readonly WholeObject[]>;
@@ -66,7 +66,7 @@ export interface Program {
   ): AsyncIterable<{ readonly ctag: string; readonly objects: readonly WholeObject[] }>;
 }
 
-type Context = RequestContext<'public', BodyKind>;
+type ProgramContext = RequestContext<'public', BodyKind>;
 
 const checkMs = 10_000;
 
@@ -80,7 +80,7 @@ const unauthorized: RouteReply = {
 };
 
 /** A refusal that ends the read. It never leaves this file. */
-class Denied extends Error {
+class DeniedProgram extends Error {
   readonly reply: RouteReply;
   constructor(reply: RouteReply) {
     super('the program is refused');
@@ -90,32 +90,32 @@ class Denied extends Error {
 
 /** Answers with the result of `run`, or with the reason for refusing the program. */
 export async function asProgram(
-  context: Context,
+  context: ProgramContext,
   options: ProgramOptions & { readonly proofs: Proofs },
   run: (program: Program) => Promise<RouteReply>,
 ): Promise<RouteReply> {
   try {
     return await run(await programOf(context, options));
   } catch (error) {
-    if (error instanceof Denied) return error.reply;
+    if (error instanceof DeniedProgram) return error.reply;
     throw error;
   }
 }
 
 /** @throws Denied */
 async function programOf(
-  context: Context,
+  context: ProgramContext,
   options: ProgramOptions & { readonly proofs: Proofs },
 ): Promise<Program> {
   const password = passwordIn(context.header('authorization'));
-  if (password === 'none') throw new Denied(unauthorized);
+  if (password === 'none') throw new DeniedProgram(unauthorized);
   const { calendar, calendarTokens, signinKeys, proofs } = options;
   const claims = password === undefined ? undefined : calendarTokens.verify(password);
   const failed = (): RouteReply => {
     const waitMs = calendar.failures.take(wrongTokens, context.client.ipAddress ?? '');
     return waitMs > 0 ? later(waitMs) : unauthorized;
   };
-  if (claims === undefined) throw new Denied(failed());
+  if (claims === undefined) throw new DeniedProgram(failed());
   const { actors, ask } = context;
   const { userUuid, tokenUuid, secret } = claims;
   const user = actors.get(UserCalendar, userUuid).ask;
@@ -129,7 +129,7 @@ async function programOf(
     if (!isRefused(answer)) return;
     const { retryAfterMs = 0 } = answer.refused;
     const status = statusOf(answer.refused);
-    throw new Denied(status === 429 ? later(retryAfterMs) : failed());
+    throw new DeniedProgram(status === 429 ? later(retryAfterMs) : failed());
   }
 
   async function answered<Ok>(ask: () => Promise<FeedAnswer<Ok>>): Promise<Ok> {
@@ -143,7 +143,7 @@ async function programOf(
     if (isRefused(answer)) {
       const { message: body } = answer.refused;
       const status = statusOf(answer.refused);
-      throw new Denied({ ...texts, status, body });
+      throw new DeniedProgram({ ...texts, status, body });
     }
     return answer.ok;
   }
@@ -185,7 +185,7 @@ async function programOf(
       await answered(() => user.readCalendar({ token }, { deadlineMs: checkMs }));
       return undefined;
     } catch (error) {
-      if (error instanceof Denied) return refusals.invalidAuth;
+      if (error instanceof DeniedProgram) return refusals.invalidAuth;
       throw error;
     }
   });

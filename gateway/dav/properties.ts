@@ -1,13 +1,13 @@
 /** The properties of each resource, as XML (docs/protocol/calendar.md, "The DAV surface"). */
 import { calendarOf } from '../../actors/icalendar.ts';
 import type { ListedObject, WholeObject } from '../../actors/user/calendar/contract.ts';
-import { type Hrefs, hrefOf, type Kind, type Resource } from './resources.ts';
+import { type Hrefs, hrefOf, type Resource, type ResourceKind } from './resources.ts';
 import { Elements, type Name, namespaces, type Prefix, xmlText } from './xml.ts';
 
 export const objectType = 'text/calendar; charset=utf-8; component=VTODO';
 
 /** The facts about a resource. */
-export interface Described {
+export interface DescribedResource {
   readonly hrefs: Hrefs;
   readonly resource: Resource;
   /** The version of what is published. */
@@ -17,7 +17,7 @@ export interface Described {
 }
 
 /** A property without a value does not exist on the resource. */
-type Value = (described: Described) => string | undefined;
+type Value = (described: DescribedResource) => string | undefined;
 
 const values = new Map<string, Value>();
 const allNames: Name[] = [];
@@ -35,13 +35,13 @@ function property(prefix: Prefix, local: string, value: Value, isUsual = false):
 
 /** A value for all resources of a kind. Resources of other kinds lack the property. */
 const byKind =
-  (kinds: Partial<Record<Kind, Value | string>>): Value =>
+  (kinds: Partial<Record<ResourceKind, Value | string>>): Value =>
   (described) => {
     const value = kinds[described.resource.kind];
     return typeof value === 'function' ? value(described) : value;
   };
 
-const hrefText = (described: Described, resource: Resource): string =>
+const hrefText = (described: DescribedResource, resource: Resource): string =>
   `<D:href>${xmlText(hrefOf(described.hrefs, resource))}</D:href>`;
 const principal: Value = (described) => hrefText(described, { kind: 'principal' });
 const home: Value = (described) => hrefText(described, { kind: 'home' });
@@ -150,7 +150,7 @@ export class Responses {
     return this.#elements.declarations;
   }
 
-  text(described: Described): string {
+  text(described: DescribedResource): string {
     let found = '';
     let missing = '';
     for (const [name, valueIn] of this.#properties) {

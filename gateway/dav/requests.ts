@@ -18,7 +18,7 @@ const namesMax = 100;
 const namesBytesMax = 8 * 1024;
 
 /** The server cannot give what the program asks for; an element of the error says why. */
-export class Refused extends Error {
+export class RefusedRequest extends Error {
   readonly element: string;
   constructor(element: string) {
     super(element);
@@ -36,7 +36,7 @@ export function readPropfind(body: Uint8Array): RequestedProperties {
   return prop === undefined ? { type: 'usual' } : namedIn(prop);
 }
 
-export type Report =
+export type DavReport =
   | { readonly report: 'query'; readonly requested: RequestedProperties; readonly filter: Filter }
   | {
       readonly report: 'multiget';
@@ -47,15 +47,15 @@ export type Report =
 const hrefsMax = 1_000;
 
 /** @throws UnreadableXml, Refused, UnsupportedFilter */
-export function readReport(body: Uint8Array): Report {
+export function readReport(body: Uint8Array): DavReport {
   const root = readXml(body);
   const isQuery = is(root, 'C', 'calendar-query');
-  if (!isQuery && !is(root, 'C', 'calendar-multiget')) throw new Refused('<D:supported-report/>');
+  if (!isQuery && !is(root, 'C', 'calendar-multiget')) throw new RefusedRequest('<D:supported-report/>');
   const requested = requestedIn(root);
   if (isQuery) return { report: 'query', requested, filter: filterOf(childOf(root, 'C', 'filter')) };
   const hrefs = new Set(childrenOf(root, 'D', 'href').map(({ text }) => text.trim()));
   if (hrefs.size === 0) throw new UnreadableXml('no href');
-  if (hrefs.size > hrefsMax) throw new Refused('<D:number-of-matches-within-limits/>');
+  if (hrefs.size > hrefsMax) throw new RefusedRequest('<D:number-of-matches-within-limits/>');
   return { report: 'multiget', requested, hrefs: [...hrefs] };
 }
 
@@ -73,7 +73,7 @@ function requestedIn(root: Element): RequestedProperties {
   const isOurs =
     (data?.get('content-type') ?? 'text/calendar') === 'text/calendar' &&
     (data?.get('version') ?? '2.0') === '2.0';
-  if (!isOurs) throw new Refused('<C:supported-calendar-data/>');
+  if (!isOurs) throw new RefusedRequest('<C:supported-calendar-data/>');
   return namedIn(prop);
 }
 

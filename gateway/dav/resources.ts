@@ -6,7 +6,7 @@
 export type Resource =
   | { readonly kind: 'root' | 'principals' | 'principal' | 'home' | 'todos' }
   | { readonly kind: 'object'; readonly uid: string };
-export type Kind = Resource['kind'];
+export type ResourceKind = Resource['kind'];
 
 export interface Hrefs {
   readonly base: string;

@@ -65,7 +65,7 @@ interface Block {
   length: number;
 }
 
-interface Reader {
+interface WaitingReader {
   readonly resolve: (result: IteratorResult<Buffer>) => void;
   readonly reject: (error: Error) => void;
 }
@@ -85,7 +85,7 @@ export class BodyStream implements AsyncIterable<Buffer> {
   #lentBytes = 0;
   #receivedBytes = 0;
   #paused = false;
-  #reader: Reader | undefined;
+  #reader: WaitingReader | undefined;
   /** What the reader gets when the queue is empty. */
   #end: 'done' | BodyLostError | undefined;
 

@@ -12,7 +12,7 @@
  */
 import type { Clock } from '../../runtime/clock.ts';
 import { type MinimumThroughput, ThroughputWatch } from './minimum-throughput.ts';
-import type { HeldReply, Reader, ReplyHolder } from './reply-memory.ts';
+import type { HeldReply, ReplyHolder, ReplyReader } from './reply-memory.ts';
 import { type HttpResponse, resetIdleTimer } from './uws.ts';
 
 export interface BodyWriterOptions {
@@ -34,7 +34,7 @@ const probeBytes = 1024;
 const empty: Uint8Array = new Uint8Array();
 
 export class BodyWriter implements HeldReply {
-  readonly reader: Reader;
+  readonly reader: ReplyReader;
   readonly #res: HttpResponse;
   readonly #lengthBytes: number | undefined;
   readonly #options: BodyWriterOptions;
@@ -59,7 +59,7 @@ export class BodyWriter implements HeldReply {
     readonly lengthBytes: number | undefined;
     readonly options: BodyWriterOptions;
     readonly events: BodyWriterEvents;
-    readonly reader: Reader;
+    readonly reader: ReplyReader;
   }) {
     this.reader = reader;
     this.#res = res;

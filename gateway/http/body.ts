@@ -178,7 +178,7 @@ const valueBytes = 64;
 export interface LargeBodyOptions {
   /** The fields that the handler reads; absent: all. */
   readonly fieldNames?: ReadonlySet<string> | undefined;
-  /** Asks for the memory of values besides the strings before they are made. False: there is no capacity. */
+  /** Reserves the memory of all values but the strings, before they are made. False: there is no capacity. */
   readonly take: (bytes: number) => boolean;
   /** Whether the body is still wanted. */
   readonly isNeeded: () => boolean;

@@ -2,7 +2,7 @@
  * Maps the runtime's error classes to HTTP, in one place.
  *
  * By the time an error arrives here, the runtime has retried everything worth retrying until the request's deadline
- * (`runtime/host/retrier.ts`). Errors that mean "not now" become 503 with `Retry-After`. Everything unexpected,
+ * (`runtime/host/actors.ts`). Errors that mean "not now" become 503 with `Retry-After`. Everything unexpected,
  * `terminal` included, becomes one generic 500; its `X-Request-Id` is the id to search the log for.
  */
 import { FileStoreError } from '../../actors/files/store.ts';

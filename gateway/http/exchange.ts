@@ -27,9 +27,9 @@ import type { GatewaySettings } from '../settings.ts';
 import type { AccessLog } from './access-log.ts';
 import type { JsonObject } from './body.ts';
 import type { BodyWriterOptions } from './body-writer.ts';
-import { Context, type Live } from './context.ts';
+import { Context, type Live, mergeRequest, validateRequest } from './context.ts';
 import { reasonOf, refusalOf } from './errors.ts';
-import type { RequestHeaders } from './headers.ts';
+import { isChunked, type RequestHeaders } from './headers.ts';
 import { type RouteMetrics, unmatchedRoute } from './metrics.ts';
 import { chunksOf, type Envelope, refusalReply, streamedReply, streamOf, wholeReply } from './outgoing.ts';
 import { type AskPermission, Permission } from './permission.ts';
@@ -37,8 +37,7 @@ import { receive } from './receive.ts';
 import type { RawBody, Receiving, ReceivingLimits, ReceivingOptions, Recipient } from './receiving.ts';
 import { type Refusal, refusals } from './refusal.ts';
 import { type ReplyCapacity, ReservedCapacity } from './reply-capacity.ts';
-import type { Reader } from './reply-memory.ts';
-import { mergeRequest, validateRequest } from './request.ts';
+import type { ReplyReader } from './reply-memory.ts';
 import { anonymousReader, type Outgoing, type Replying, Responder } from './responder.ts';
 import type { ReplyStream, RouteReply } from './route.ts';
 import type { Match } from './router.ts';
@@ -107,6 +106,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
   }
 
   accept(req: HttpRequest, headers: RequestHeaders): void {
+    this.responder.isLast = isChunked(headers);
     try {
       const admitted = this.#options.admission.admit(this.#res, req, headers, this);
       if (isAdmitted(admitted)) this.#receive(admitted);
@@ -131,7 +131,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     this.#stopping?.abort();
   }
 
-  get reader(): Reader {
+  get reader(): ReplyReader {
     return this.#admitted === undefined ? anonymousReader : readerOf(this.#admitted);
   }
 
@@ -373,7 +373,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
 }
 
 /** An anonymous client counts by its IPv6 site, because a site has tens of thousands of networks. */
-function readerOf({ credentials, address }: Admitted): Reader {
+function readerOf({ credentials, address }: Admitted): ReplyReader {
   if (credentials === undefined) return { name: siteOf(address()), isAnonymous: true };
   return { name: credentials.userUuid, isAnonymous: false };
 }

@@ -91,7 +91,7 @@ export async function scanJson(
   const start = scanner.skipSpace(0);
   if (bytes[start] !== openBrace) return scanWhole(scanner);
 
-  const members: Member[] = [];
+  const members: JsonMember[] = [];
   const scanned = (end: number): ScannedJson => {
     requireEnd(scanner, end);
     return { values: scanner.values, parse: (yieldToParse) => parseMembers(scanner, members, yieldToParse) };
@@ -117,7 +117,7 @@ export async function scanJson(
 }
 
 /** A member of the object at the top. */
-interface Member {
+interface JsonMember {
   readonly key: string;
   readonly from: number;
   readonly end: number;
@@ -189,7 +189,7 @@ async function scanArray(
 
 async function parseMembers(
   scanner: Scanner,
-  members: readonly Member[],
+  members: readonly JsonMember[],
   yieldToLoop: Yield,
 ): Promise<Record<string, unknown>> {
   const result: Record<string, unknown> = {};

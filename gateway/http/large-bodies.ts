@@ -14,7 +14,7 @@ export interface WaitingBody {
 const waitingMax = 4;
 
 export class LargeBodies {
-  /** By user: the bodies that wait behind the current one. */
+  /** Keyed by user: the bodies that wait behind the current one. */
   readonly #queues = new Map<string, WaitingBody[]>();
 
   /** Calls `enter`, at once or in its turn. False: too many wait already. */

@@ -15,7 +15,7 @@ export interface NativePackage {
   readonly glibcMin: string;
   /** The version of Node.js of each interface. */
   readonly nodeVersions: Readonly<Record<string, number>>;
-  /** By file. */
+  /** Keyed by file. */
   readonly sha256: Readonly<Record<string, string>>;
 }
 

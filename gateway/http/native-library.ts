@@ -117,7 +117,7 @@ function whyNot({ glibcMin }: NativePackage, error: Error, { runtime, glibcVersi
   return `${message}.`;
 }
 
-/** By the version that it needs. */
+/** Keyed by the version that it needs. */
 const hints: Readonly<Record<string, string>> = {
   '2.38': ', as Debian 13 and Ubuntu 24.04 have (Node.js 20 and 22 do with an older one)',
 };

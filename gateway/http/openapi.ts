@@ -127,7 +127,7 @@ const security = (route: AnyRoute) =>
   route.access === 'session' ? [{ session: [] }] : [{ session: [] }, {}];
 
 /**
- * What every route with a session answers besides its own declarations. The gateway or its session check gives these.
+ * The answers of every route with a session, in addition to its own. The gateway or its session check gives these.
  */
 const sessionRefusals: Json = {
   401: errorAnswer('There is no living session; the tag says whether it was revoked.'),

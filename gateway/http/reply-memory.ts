@@ -8,14 +8,14 @@
  */
 import { Counts } from './counts.ts';
 
-export interface Reader {
+export interface ReplyReader {
   /** A user, or the network of an anonymous client. */
   readonly name: string;
   readonly isAnonymous: boolean;
 }
 
 export interface HeldReply {
-  readonly reader: Reader;
+  readonly reader: ReplyReader;
   /** Its reader was too slow: it frees everything, and calls `release`. */
   giveUp(): void;
 }
@@ -81,18 +81,18 @@ export class ReplyMemory implements ReplyHolder {
     }
   }
 
-  #isBeyond(reader: Reader): boolean {
+  #isBeyond(reader: ReplyReader): boolean {
     return this.#bytesOf(reader).of(reader.name) > this.#readerBytesMax;
   }
 
-  #count(reader: Reader, bytes: number): void {
+  #count(reader: ReplyReader, bytes: number): void {
     if (bytes === 0) return;
     this.bytes += bytes;
     if (reader.isAnonymous) this.#anonymousBytes += bytes;
     this.#bytesOf(reader).add(reader.name, bytes);
   }
 
-  #bytesOf({ isAnonymous }: Reader): Counts {
+  #bytesOf({ isAnonymous }: ReplyReader): Counts {
     return isAnonymous ? this.#bytesOfAnonymous : this.#bytesOfUsers;
   }
 }

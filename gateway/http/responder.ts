@@ -10,7 +10,7 @@
  */
 import { BodyWriter, type BodyWriterOptions } from './body-writer.ts';
 import { type BaseHeaders, type HeaderValues, requireOneLine, standardHeaders } from './reply-headers.ts';
-import type { Reader, ReplyHolder } from './reply-memory.ts';
+import type { ReplyHolder, ReplyReader } from './reply-memory.ts';
 import type { HttpResponse } from './uws.ts';
 
 export interface OutgoingHead {
@@ -38,13 +38,13 @@ export const htmlType = 'text/html; charset=utf-8';
 /** The caller of the request. */
 export interface Replying {
   /** The reader, looked up only if they are slower than the server. */
-  readonly reader: Reader;
+  readonly reader: ReplyReader;
   /** Called with the status, or 0 for a reply that did not go out whole. */
   done(status: number): void;
 }
 
 /** Callers whose request was refused before the server knew them. */
-export const anonymousReader: Reader = { name: '', isAnonymous: true };
+export const anonymousReader: ReplyReader = { name: '', isAnonymous: true };
 
 const requestIdLine = '\r\nX-Request-Id: ';
 
@@ -66,6 +66,8 @@ export class Responder {
   /** The account for the bytes that the reader has not taken. */
   holder: ReplyHolder;
   headOnly = false;
+  /** Its client must send nothing more on the connection (headers.ts), and ends it. */
+  isLast = false;
 
   constructor(res: HttpResponse, requestId: string, options: BodyWriterOptions, replying: Replying) {
     this.#res = res;
@@ -111,12 +113,17 @@ export class Responder {
 
   send(outgoing: Outgoing): void {
     if (this.isFinished) return;
-    const lines = this.#linesOf(outgoing);
+    // The library announces an end that it makes itself.
+    const lines = this.#linesOf(outgoing) + (outgoing.closes ? '' : this.#ending);
     this.#sent = true;
     this.#res.cork(() => {
       this.#writeHead(outgoing, lines);
       this.#writeBody(outgoing);
     });
+  }
+
+  get #ending(): string {
+    return this.isLast ? connectionClose : '';
   }
 
   /**
@@ -182,7 +189,7 @@ export class Responder {
       return true;
     }
     // The library can end a connection only after a body that it gets in one piece.
-    const closing = outgoing.closes ? '\r\nConnection: close' : '';
+    const closing = outgoing.closes ? connectionClose : this.#ending;
     this.#beginStream(outgoing, closing, () =>
       this.#startBody(outgoing.lengthBytes, outgoing.status).offer(chunk),
     );
@@ -196,7 +203,9 @@ export class Responder {
 
   #sendHeadOf(outgoing: OutgoingStream): void {
     if (this.isFinished) return;
-    this.#beginStream(outgoing, '', () => this.#endHead(outgoing, outgoing.lengthBytes));
+    this.#beginStream(outgoing, outgoing.closes ? '' : this.#ending, () =>
+      this.#endHead(outgoing, outgoing.lengthBytes),
+    );
     if (this.#lingering === undefined) this.#finish(outgoing.status);
   }
 
@@ -298,6 +307,8 @@ export class Responder {
     this.#replying.done(status);
   }
 }
+
+const connectionClose = '\r\nConnection: close';
 
 const reasons: Readonly<Record<number, string>> = {
   200: 'OK',

@@ -22,7 +22,7 @@ export type Method =
  * rest. `optional-session` treats an absent or wrong bearer as none (docs/protocol/authentication.md, "Authenticating
  * a request").
  */
-export type Access = 'public' | 'session' | 'optional-session';
+export type RouteAccess = 'public' | 'session' | 'optional-session';
 
 /**
  * How a request's body reaches the handler. `json`: an object, merged into the request. `bytes`: whole, as the client
@@ -31,14 +31,14 @@ export type Access = 'public' | 'session' | 'optional-session';
 export type BodyKind = 'json' | 'bytes' | 'stream';
 
 export interface Client {
-  /** By the trusted-proxy rule; never logged. */
+  /** Found by the trusted-proxy rule; never logged. */
   readonly ipAddress: string | null;
   readonly userAgent: string | null;
   readonly snjsVersion: string | null;
   readonly applicationVersion: string | null;
 }
 
-export interface RequestContext<A extends Access, B extends BodyKind = 'json'> {
+export interface RequestContext<A extends RouteAccess, B extends BodyKind = 'json'> {
   readonly actors: Actors;
   readonly credentials: A extends 'session'
     ? Credentials
@@ -122,7 +122,7 @@ export interface MediaBody {
   readonly mediaType: string;
 }
 
-export interface Route<A extends Access = Access, Request = unknown, B extends BodyKind = 'json'> {
+export interface Route<A extends RouteAccess = RouteAccess, Request = unknown, B extends BodyKind = 'json'> {
   readonly method: Method;
   /** Segments separated by `/`; a segment `:name` is a parameter. Without a trailing slash; both are served. */
   readonly path: string;
@@ -184,7 +184,7 @@ export interface Route<A extends Access = Access, Request = unknown, B extends B
 // biome-ignore lint/suspicious/noExplicitAny: the router holds routes of any request
 export type AnyRoute = Route<any, any, any>;
 
-export function route<const A extends Access, Request, const B extends BodyKind = 'json'>(
+export function route<const A extends RouteAccess, Request, const B extends BodyKind = 'json'>(
   definition: Route<A, Request, B>,
 ): Route<A, Request, B> {
   return definition;

@@ -28,9 +28,9 @@ interface Endpoint {
 /** By lower-case method, as uWebSockets.js says it. */
 type Endpoints = Map<string, Endpoint>;
 
-interface Node {
-  readonly literals: Map<string, Node>;
-  parameter: Node | undefined;
+interface RouteNode {
+  readonly literals: Map<string, RouteNode>;
+  parameter: RouteNode | undefined;
   readonly endpoints: Endpoints;
 }
 
@@ -159,7 +159,7 @@ function requireSense(route: AnyRoute, area: RoutedArea): void {
   }
 }
 
-function insert(match: Match, root: Node, literalPaths: Map<string, Endpoints>): void {
+function insert(match: Match, root: RouteNode, literalPaths: Map<string, Endpoints>): void {
   const { route } = match;
   const parameterNames: string[] = [];
   let node = root;
@@ -190,10 +190,15 @@ function insert(match: Match, root: Node, literalPaths: Map<string, Endpoints>):
 const answeredMethods = (route: AnyRoute): readonly string[] =>
   route.safe ? ['get', 'head'] : [route.method.toLowerCase()];
 
-const emptyNode = (): Node => ({ literals: new Map(), parameter: undefined, endpoints: new Map() });
+const emptyNode = (): RouteNode => ({ literals: new Map(), parameter: undefined, endpoints: new Map() });
 
 /** Tries the literal segment first, and returns to the parameter if that leads nowhere. */
-function walk(node: Node, segments: readonly string[], depth: number, values: string[]): Node | undefined {
+function walk(
+  node: RouteNode,
+  segments: readonly string[],
+  depth: number,
+  values: string[],
+): RouteNode | undefined {
   const segment = segments[depth];
   if (segment === undefined) return node.endpoints.size > 0 ? node : undefined;
   const literal = node.literals.get(segment);

@@ -17,8 +17,8 @@
 import type { BodyAccount } from './body.ts';
 import { Counts } from './counts.ts';
 
-/** A stream that is told when to read. Called in turns, starting with `pause`. */
-export interface Connection {
+/** A stream that reads when the scheduler allows it. Called in turns, starting with `pause`. */
+export interface UploadConnection {
   pause(): void;
   resume(): void;
 }
@@ -50,7 +50,7 @@ export class UploadScheduler {
   }
 
   /** The account for the memory of the stream. */
-  open(user: string, account: BodyAccount, connection: Connection): ScheduledUpload {
+  open(user: string, account: BodyAccount, connection: UploadConnection): ScheduledUpload {
     const upload = new ScheduledUpload(this, user, account, connection);
     this.#streamsOfUsers.add(user, 1);
     this.enter(upload);
@@ -137,12 +137,17 @@ export class ScheduledUpload implements BodyAccount {
   readonly #uploadScheduler: UploadScheduler;
   readonly user: string;
   readonly #account: BodyAccount;
-  readonly #connection: Connection;
+  readonly #connection: UploadConnection;
   #isPaused = false;
   #isHeld = false;
   #isClosed = false;
 
-  constructor(uploadScheduler: UploadScheduler, user: string, account: BodyAccount, connection: Connection) {
+  constructor(
+    uploadScheduler: UploadScheduler,
+    user: string,
+    account: BodyAccount,
+    connection: UploadConnection,
+  ) {
     this.#uploadScheduler = uploadScheduler;
     this.user = user;
     this.#account = account;

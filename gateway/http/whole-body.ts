@@ -18,10 +18,10 @@ import {
   parseLargeBody,
   slicedAboveBytes,
 } from './body.ts';
+import { fieldNamesOf } from './context.ts';
 import type { WaitingBody } from './large-bodies.ts';
 import type { Receiving, ReceivingOptions, Recipient } from './receiving.ts';
 import { type Refusal, refusals } from './refusal.ts';
-import { fieldNamesOf } from './request.ts';
 import type { AnyRoute } from './route.ts';
 import type { HttpResponse } from './uws.ts';
 

@@ -11,7 +11,7 @@ import type { RateBucket } from '../admission/rate-limit.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
-import { answered, errorBodySchema, refusedAnswer, signedInAnswer } from './answer.ts';
+import { answered, errorBodySchema, refusedAnswer, signedInAnswer } from './endpoint.ts';
 import { refusingLostCookies } from './lost-cookies.ts';
 import { sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { SignInAddress } from '../../actors/identity/signin-keys.ts';
 import { normaliseUsername, normaliseWorkspace } from '../../actors/identity/usernames.ts';
 import type { AccountSettings } from '../../actors/settings.ts';
-import { isStorableText } from '../../actors/storable-text.ts';
+import { isStorableText } from '../../runtime/table.ts';
 
 export const emailField = z.string().max(1_024).refine(isStorableText);
 export const workspaceField = z.string().max(256).refine(isStorableText).nullish();

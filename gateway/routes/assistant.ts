@@ -9,10 +9,9 @@ import { Sessions } from '../../actors/user/sessions/contract.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
 import type { Assistant, StreamEnd } from '../assistant/assistant.ts';
 import { PendingChatRequest, requestFields } from '../assistant/chat-request.ts';
-import { type Paired, pairedFor } from '../assistant/paired.ts';
+import { type PairedCredentials, pairedFor } from '../assistant/paired.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
-import { errorBodySchema, flat, refusedAnswer, signedInAnswer } from './answer.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, errorBodySchema, flat, refusedAnswer, signedInAnswer } from './endpoint.ts';
 
 export interface AssistantRouteOptions {
   readonly assistant: Assistant;
@@ -63,7 +62,7 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
     const user = actors.get(AssistantBudget, credentials.userUuid).ask;
     const chatRequest = new PendingChatRequest(body);
     let begun: BegunStream | undefined;
-    let paired: Paired | undefined;
+    let paired: PairedCredentials | undefined;
     let isOver = false;
     let isOpened = false;
     const onEnd = (end: StreamEnd) => {

@@ -8,8 +8,7 @@ import { Factors } from '../../actors/user/factors/contract.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
-import { answered, errorBodySchema, signedInAnswer } from './answer.ts';
-import { endpoint } from './endpoint.ts';
+import { answered, endpoint, errorBodySchema, signedInAnswer } from './endpoint.ts';
 
 export interface AuthenticatorRouteOptions {
   readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;

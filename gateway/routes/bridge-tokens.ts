@@ -4,8 +4,7 @@ import { type BridgeTokens, invalidBridgeToken } from '../../actors/identity/bri
 import { Bridges, wrappedKeysBytesMax } from '../../actors/user/bridge/contract.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
-import { answeredOr, errorBodySchema, refusedAnswer } from './answer.ts';
-import { endpoint } from './endpoint.ts';
+import { answeredOr, endpoint, errorBodySchema, refusedAnswer } from './endpoint.ts';
 import { sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
 
 export interface BridgeTokenRouteOptions {

@@ -7,8 +7,7 @@ import {
   uidEscapedMax,
 } from '../../actors/user/calendar/contract.ts';
 import { type AnyRoute, type RequestContext, route } from '../http/route.ts';
-import { errorBodySchema, signedInAnswer } from './answer.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, errorBodySchema, signedInAnswer } from './endpoint.ts';
 
 export interface CalendarRouteOptions {
   readonly calendar: {

@@ -4,7 +4,7 @@ import { CodePublishing } from '../../actors/user/code-host/contract.ts';
 import type { CodeHost } from '../code-host/code-host.ts';
 import { contentBytesMax, type PublishingRequest, publishingOf } from '../code-host/publishing-request.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
-import { errorBodySchema, refusedAnswer, signedInAnswer } from './answer.ts';
+import { errorBodySchema, refusedAnswer, signedInAnswer } from './endpoint.ts';
 
 export interface CodeHostRouteOptions {
   readonly codeHost: Pick<CodeHost, 'publish'>;

@@ -8,7 +8,7 @@ import type { AccountSettings } from '../../actors/settings.ts';
 import { Signin } from '../../actors/signin/contract.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
-import { errorBodySchema, refusedAnswer } from './answer.ts';
+import { errorBodySchema, refusedAnswer } from './endpoint.ts';
 
 export interface ConformanceRouteOptions {
   readonly settings: Pick<AccountSettings, 'workspacesPerEmail' | 'endToEndTesting'>;

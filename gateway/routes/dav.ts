@@ -8,9 +8,9 @@ import { uidEscapedMax } from '../../actors/user/calendar/contract.ts';
 import { OverloadedError } from '../../runtime/errors.ts';
 import { UnsupportedFilter } from '../dav/filter.ts';
 import { asProgram, type Program, type ProgramOptions, Proofs } from '../dav/program.ts';
-import { type Described, httpDate, missingText, objectType, Responses } from '../dav/properties.ts';
-import { Refused, readPropfind, readReport, unmetCondition, wantsData } from '../dav/requests.ts';
-import { type Hrefs, type Kind, type Resource, uidOf, uidOfHref } from '../dav/resources.ts';
+import { type DescribedResource, httpDate, missingText, objectType, Responses } from '../dav/properties.ts';
+import { RefusedRequest, readPropfind, readReport, unmetCondition, wantsData } from '../dav/requests.ts';
+import { type Hrefs, type Resource, type ResourceKind, uidOf, uidOfHref } from '../dav/resources.ts';
 import { declarations, UnreadableXml, xmlBegin, xmlType } from '../dav/xml.ts';
 import {
   type AnyRoute,
@@ -58,7 +58,7 @@ type ResourceHandler<B extends BodyKind> = (
   of: { readonly hrefs: Hrefs; readonly resource: Resource; readonly ctag: string },
 ) => Promise<RouteReply>;
 
-const patterns: readonly (readonly [Kind, string])[] = [
+const patterns: readonly (readonly [ResourceKind, string])[] = [
   ['root', ''],
   ['principals', '/principals'],
   ['principal', '/principals/:userUuid'],
@@ -79,7 +79,7 @@ export function davRoutes(options: DavRouteOptions): readonly AnyRoute[] {
   ];
 
   const answering =
-    <B extends BodyKind>(kind: Kind, answer: ResourceHandler<B>) =>
+    <B extends BodyKind>(kind: ResourceKind, answer: ResourceHandler<B>) =>
     (context: Context<B>, { userUuid, file }: PathParameters): Promise<RouteReply> =>
       asProgram(context, proving, async (program) => {
         if (userUuid !== undefined && userUuid.toLowerCase() !== program.userUuid) return foreign;
@@ -163,7 +163,7 @@ const refused = (status: number, element: string): RouteReply => ({
   body: `${xmlBegin}<D:error${declarations}>${element}</D:error>`,
 });
 
-function resourceOf(kind: Kind, file = ''): Resource | undefined {
+function resourceOf(kind: ResourceKind, file = ''): Resource | undefined {
   if (kind !== 'object') return { kind };
   const uid = uidOf(file);
   return uid === undefined ? undefined : { kind, uid };
@@ -171,9 +171,13 @@ function resourceOf(kind: Kind, file = ''): Resource | undefined {
 
 // --- GET --------------------------------------------------------------------------------------------------------
 
-type Of = Parameters<ResourceHandler<'json'>>[2];
+type ResourceRequest = Parameters<ResourceHandler<'json'>>[2];
 
-async function get(context: Context, program: Program, { resource, ctag }: Of): Promise<RouteReply> {
+async function get(
+  context: Context,
+  program: Program,
+  { resource, ctag }: ResourceRequest,
+): Promise<RouteReply> {
   if (resource.kind === 'todos') return getAll(context, program, ctag);
   if (resource.kind !== 'object') return unknown;
   const [object] = await program.objects([resource.uid]);
@@ -226,7 +230,7 @@ function understood<T>(context: Context<'bytes'>, read: (body: Uint8Array) => T)
     return read(context.body);
   } catch (error) {
     if (error instanceof UnreadableXml) return unreadable;
-    if (error instanceof Refused) return refused(403, error.element);
+    if (error instanceof RefusedRequest) return refused(403, error.element);
     if (error instanceof UnsupportedFilter) return refused(403, `<C:${error.precondition}/>`);
     throw error;
   }
@@ -234,7 +238,11 @@ function understood<T>(context: Context<'bytes'>, read: (body: Uint8Array) => T)
 
 const isReply = (read: object): read is RouteReply => 'status' in read;
 
-async function propfind(context: Context<'bytes'>, program: Program, of: Of): Promise<RouteReply> {
+async function propfind(
+  context: Context<'bytes'>,
+  program: Program,
+  of: ResourceRequest,
+): Promise<RouteReply> {
   const depth = (context.header('depth') ?? '0').trim().toLowerCase();
   if (depth === 'infinity') return refused(403, '<D:propfind-finite-depth/>');
   if (depth !== '0' && depth !== '1') return wrongDepth;
@@ -262,7 +270,7 @@ async function propfind(context: Context<'bytes'>, program: Program, of: Of): Pr
   });
 }
 
-const membersOf: Partial<Record<Kind, readonly Exclude<Kind, 'object'>[]>> = {
+const membersOf: Partial<Record<ResourceKind, readonly Exclude<ResourceKind, 'object'>[]>> = {
   root: ['principals', 'home'],
   principals: ['principal'],
   home: ['todos'],
@@ -271,7 +279,7 @@ const membersOf: Partial<Record<Kind, readonly Exclude<Kind, 'object'>[]>> = {
 async function report(
   context: Context<'bytes'>,
   program: Program,
-  of: Of,
+  of: ResourceRequest,
   hosts: readonly string[],
 ): Promise<RouteReply> {
   const { hrefs, resource, ctag } = of;
@@ -280,7 +288,7 @@ async function report(
   if (isReply(report)) return report;
   const { requested } = report;
   const responses = new Responses(requested);
-  const described = (object: NonNullable<Described['object']>): string =>
+  const described = (object: NonNullable<DescribedResource['object']>): string =>
     responses.text({ hrefs, ctag, resource: { kind: 'object', uid: object.uid }, object });
   if (report.report === 'multiget') {
     const named = objectsNamed(report.hrefs, (href) => uidOfHref(hrefs, href, hosts));
@@ -333,7 +341,7 @@ const concurrencyMax = 5;
 async function* namedTexts(
   program: Program,
   named: readonly NamedObject[],
-  described: (object: NonNullable<Described['object']>) => string,
+  described: (object: NonNullable<DescribedResource['object']>) => string,
 ): AsyncGenerator<string> {
   for (let at = 0; at < named.length; at += concurrencyMax) {
     const part = named.slice(at, at + concurrencyMax);

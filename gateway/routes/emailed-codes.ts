@@ -6,8 +6,7 @@ import { Signin } from '../../actors/signin/contract.ts';
 import { Factors } from '../../actors/user/factors/contract.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
-import { answered, errorBodySchema, refusedAnswer } from './answer.ts';
-import { endpoint } from './endpoint.ts';
+import { answered, endpoint, errorBodySchema, refusedAnswer } from './endpoint.ts';
 import { senderOf } from './sign-in-attempt.ts';
 
 export interface EmailedCodeRouteOptions {

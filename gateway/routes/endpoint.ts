@@ -1,12 +1,16 @@
 /**
  * An endpoint of the usual kind: a signed-in caller asks something of their own actor. It takes its schemas from the
  * command. Everything from the session check to the envelope follows from this declaration.
+ *
+ * Routes of other kinds turn the answers of the domain into those of HTTP here, too, in the same way.
  */
 import { z } from 'zod';
-import type { Answer } from '../../actors/reply.ts';
-import type { SignedInRequest, SignedInShape } from '../../actors/signed-in.ts';
+import { type Answer, type Caller, isRefused, type Refusal } from '../../actors/reply.ts';
+import { invalidAuth, type SignedInRequest, type SignedInShape } from '../../actors/signed-in.ts';
 import { User } from '../../actors/user/contract.ts';
+import { NotFoundError } from '../../runtime/errors.ts';
 import type { AskOptions } from '../../runtime/handles.ts';
+import { type RouteRefusal, statusOf } from '../http/refusal.ts';
 import type { HeaderValues } from '../http/reply-headers.ts';
 import {
   type AnyRoute,
@@ -16,7 +20,6 @@ import {
   type RouteReply,
   route,
 } from '../http/route.ts';
-import { errorBodySchema, signedInAnswer } from './answer.ts';
 
 type Adds<Fields> = {
   readonly [Name in keyof Fields & string]?: (
@@ -39,7 +42,7 @@ export interface Endpoint<Fields, Ok>
   readonly status?: 200 | 201 | 202 | 204;
   /** For a GET that reads but may still change something: HEAD does not run it. */
   readonly changesSomething?: boolean;
-  /** Statuses of its refusals, besides those of every session. */
+  /** Statuses of its refusals, in addition to those of every session. */
   readonly refusals?: readonly number[];
   /** Its answer says `success`, and so does a 400. */
   readonly hasSuccessField?: boolean;
@@ -49,7 +52,7 @@ export interface Endpoint<Fields, Ok>
   readonly headersOf?: (ok: Ok) => HeaderValues | undefined;
 }
 
-type Fill = (context: RequestContext<'session'>, request: object) => unknown;
+type FillRequest = (context: RequestContext<'session'>, request: object) => unknown;
 
 /** @throws TypeError that names the endpoint if its declaration makes no sense */
 export function endpoint<Fields extends object, Ok>(declaration: Endpoint<Fields, Ok>): AnyRoute {
@@ -72,7 +75,7 @@ function routeOf<Fields extends object, Ok>({
   ...declared
 }: Endpoint<Fields, Ok>): AnyRoute {
   const ask = askFor(command);
-  const additions = Object.entries(adds as Record<string, Fill>);
+  const additions = Object.entries(adds as Record<string, FillRequest>);
   const ofReaders = command.access === 'writes' || command.ofUser === true ? [403] : [];
   const errors = [401, ...ofReaders, ...refusals].map((each) => [each, errorBodySchema] as const);
   return route({
@@ -123,4 +126,66 @@ function askFor<Fields, Ok>(command: UserCommand<Fields, Ok>): AskUser<Fields, O
 function replyOf<Fields, Ok>(command: SignedInShape<Fields, Ok>, status: number, ok: Ok): RouteReply {
   if (status === 204) return { status };
   return command.json === undefined ? { status, body: ok } : { status, json: command.json(ok) };
+}
+
+// --- answers -----------------------------------------------------------------------------------------------
+
+export const errorBodySchema = z.object({
+  error: z.object({
+    message: z.string(),
+    tag: z.string().optional(),
+    payload: z.record(z.string(), z.unknown()).optional(),
+  }),
+});
+
+/** Answers with the result of `replyOf`, or the refusal. */
+export function answered<Ok>(answer: Answer<Ok>, replyOf: (ok: Ok) => RouteReply): RouteReply {
+  if (isRefused(answer)) return refusedAnswer(answer.refused, answer.caller);
+  return Object.assign(replyOf(answer.ok), { caller: answer.caller });
+}
+
+/** The same for an actor that may not exist (any more), which is refused as `absent`. */
+export async function answeredOr<Ok>(
+  absent: AnyRefusal,
+  answer: Promise<Answer<Ok>>,
+  replyOf: (ok: Ok) => RouteReply,
+): Promise<RouteReply> {
+  try {
+    return answered(await answer, replyOf);
+  } catch (error) {
+    if (error instanceof NotFoundError) return refusedAnswer(absent);
+    throw error;
+  }
+}
+
+/** The same for a signed-in caller: a user that does not exist has no sessions. */
+export function signedInAnswer<Ok>(
+  answer: Promise<Answer<Ok>>,
+  replyOf: (ok: Ok) => RouteReply,
+): Promise<RouteReply> {
+  return answeredOr(invalidAuth, answer, replyOf);
+}
+
+/** The domain refuses with a reason, a route itself with a status. */
+type AnyRefusal = Refusal | RouteRefusal;
+
+export function refusedAnswer(refusal: AnyRefusal, caller?: Caller): RouteReply {
+  const status = 'status' in refusal ? refusal.status : statusOf(refusal);
+  const { tag, message, payload, retryAfterMs, withoutEnvelope = false } = refusal;
+  const error = {
+    ...(tag !== undefined && { tag }),
+    message,
+    ...(payload !== undefined && { payload }),
+  };
+  const answer = { status, body: { error }, caller, withoutEnvelope };
+  if (retryAfterMs === undefined) return answer;
+  return { ...answer, headers: { 'Retry-After': String(Math.ceil(retryAfterMs / 1_000)) } };
+}
+
+/** Clients of routes without the envelope look for other fields beside the message. */
+export function flat(reply: RouteReply): RouteReply {
+  const { error } = (reply.body ?? {}) as { error?: { payload?: object } };
+  if (error?.payload === undefined) return reply;
+  const { payload, ...rest } = error;
+  return { ...reply, body: { error: { ...rest, ...payload } } };
 }

@@ -9,19 +9,18 @@
 import { z } from 'zod';
 import {
   type Blob,
+  type BlobLayout,
   blobName,
   chunkBytesMax,
-  type Layout,
   type Origin,
   piecesOf,
 } from '../../actors/files/layout.ts';
-import type { FileStore } from '../../actors/files/store.ts';
+import { type FileStore, FileStoreError } from '../../actors/files/store.ts';
 import type { ValetClaims, ValetTokens } from '../../actors/identity/valet-tokens.ts';
 import { type Answer, isRefused } from '../../actors/reply.ts';
-import { unlessAbsent } from '../../actors/unless-absent.ts';
 import { Files } from '../../actors/user/files/contract.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Actors, Ask } from '../../runtime/handles.ts';
+import { type Actors, type Ask, unlessAbsent } from '../../runtime/handles.ts';
 import type { Random } from '../../runtime/random.ts';
 import { Downloads } from '../admission/downloads.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
@@ -35,8 +34,7 @@ import {
   type RouteReply,
   route,
 } from '../http/route.ts';
-import { answeredOr, errorBodySchema, refusedAnswer, signedInAnswer } from './answer.ts';
-import { endpoint } from './endpoint.ts';
+import { answeredOr, endpoint, errorBodySchema, refusedAnswer, signedInAnswer } from './endpoint.ts';
 
 export interface FileRouteOptions {
   readonly valetTokens: Pick<ValetTokens, 'verify'>;
@@ -75,7 +73,7 @@ const emptyChunk: RouteRefusal = { status: 400, message: 'The chunk is empty.' }
 const withoutLength: RouteRefusal = { status: 411, message: 'The length of the chunk is missing.' };
 
 /** The questions to the owner of a file. */
-type Owner = Pick<
+type FileOwnerRoutes = Pick<
   Ask<typeof Files.commands>,
   | 'openUpload'
   | 'beginChunk'
@@ -89,13 +87,14 @@ type Owner = Pick<
   | 'moveFile'
 >;
 
-const ownerOf = (actors: Actors, { userUuid }: ValetClaims): Owner => actors.get(Files, userUuid).ask;
+const ownerOf = (actors: Actors, { userUuid }: ValetClaims): FileOwnerRoutes =>
+  actors.get(Files, userUuid).ask;
 
 /** A request with a token that this server made and that has not expired. */
 interface TokenRequest<B extends BodyKind> {
   readonly context: RequestContext<'public', B>;
   readonly claims: ValetClaims;
-  readonly owner: Owner;
+  readonly owner: FileOwnerRoutes;
 }
 
 const done = (message: string) => (): RouteReply => ({ status: 200, body: { success: true, message } });
@@ -150,7 +149,7 @@ function byteRoutes(
   { valetTokens, files: { store, clock, random } }: FileRouteOptions,
   downloads: Downloads,
 ): AnyRoute[] {
-  interface Declared<B extends BodyKind> {
+  interface FileRoute<B extends BodyKind> {
     readonly method: Method;
     readonly path: string;
     readonly summary: string;
@@ -168,7 +167,7 @@ function byteRoutes(
     return claims !== undefined && claims.endsMs > clock.nowMs() ? claims : undefined;
   };
 
-  const byToken = <const B extends BodyKind = 'json'>(declared: Declared<B>): AnyRoute => {
+  const byToken = <const B extends BodyKind = 'json'>(declared: FileRoute<B>): AnyRoute => {
     const { path, ok, headers = [], handle, ...rest } = declared;
     return route<'public', object, B>({
       ...rest,
@@ -198,7 +197,7 @@ function byteRoutes(
     }
     const bytes = Number(length ?? 0);
     if (bytes === 0) return refusedAnswer(emptyChunk);
-    goesOnByToken({ context, claims, owner });
+    continuesByToken({ context, claims, owner });
     const blob = { number, nonce: random.bytes(8).toString('hex') };
     return writeChunk({ context, claims, owner }, blob, bytes);
   }
@@ -246,7 +245,7 @@ function byteRoutes(
     if ('status' in opened) return opened;
     const { bytes: sizeBytes, layout, ...origin } = opened;
     const partBytesMax = Math.min(cap || replyBytesMax, replyBytesMax);
-    goesOnByToken({ context, claims, owner }, origin.uploadUuid);
+    continuesByToken({ context, claims, owner }, origin.uploadUuid);
     const part = parseRange(range, sizeBytes);
     if (part === 'whole') return refusedAnswer(withoutRange);
     const open = (byteRange: ByteRange) =>
@@ -255,16 +254,25 @@ function byteRoutes(
         bytesOf({ store, origin, layout, range: byteRange, signal: context.gone }),
       );
     const reply = rangedReply(range, { sizeBytes, mediaType: bytesType, partBytesMax, open });
-    if (reply.stream === undefined || !reachesEnd(part, partBytesMax, sizeBytes)) return reply;
+    if (reply.stream === undefined) return reply;
     // If the store is unavailable, the same token must work later.
-    const begun = await begunBytes(reply.stream.open(), context.gone);
+    const begun = await begunBytes(reply.stream.open(), context.gone).catch(async (error: unknown) => {
+      if (!(error instanceof FileStoreError && error.failure === 'missing')) throw error;
+      // Bytes may be missing because the file has just been deleted.
+      const again = await begin(owner.openFile({ claims }, context.ask));
+      if ('status' in again) return again;
+      throw error;
+    });
+    if ('status' in begun) return begun;
+    const answered = { ...reply, stream: { ...reply.stream, open: () => begun.bytes } };
+    if (!reachesEnd(part, partBytesMax, sizeBytes)) return answered;
     const by = random.bytes(16).toString('base64url');
     const redeemed = await begin(owner.spendOnRead({ claims, by }, context.ask));
     if ('status' in redeemed) {
       await begun.close();
       return redeemed as RouteReply;
     }
-    return { ...reply, stream: { ...reply.stream, open: () => begun.bytes } };
+    return answered;
   }
 
   const ofVaults = [
@@ -332,7 +340,7 @@ function byteRoutes(
 }
 
 /** A chunk or a part of a file takes as long as its client does, which may be hours. */
-function goesOnByToken({ context, claims, owner }: TokenRequest<BodyKind>, uploadUuid?: string): void {
+function continuesByToken({ context, claims, owner }: TokenRequest<BodyKind>, uploadUuid?: string): void {
   context.onlyWhile(async () => {
     const check = await unlessAbsent(owner.checkToken({ claims, uploadUuid }, { deadlineMs: checkMs }));
     return check === undefined || isRefused(check) ? invalidToken : undefined;
@@ -358,7 +366,7 @@ async function* bytesOf({
 }: {
   readonly store: Pick<FileStore, 'read'>;
   readonly origin: Origin;
-  readonly layout: Layout;
+  readonly layout: BlobLayout;
   readonly range: ByteRange;
   readonly signal: AbortSignal;
 }): AsyncGenerator<Uint8Array, void, undefined> {

@@ -8,7 +8,7 @@ import { isIP } from 'node:net';
 import type { RouteRefusal } from '../http/refusal.ts';
 import { type AnyRoute, type RequestContext, type Route, route } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
-import { errorBodySchema, refusedAnswer } from './answer.ts';
+import { errorBodySchema, refusedAnswer } from './endpoint.ts';
 
 const cookieApiVersion = '20240226';
 

@@ -6,8 +6,7 @@
 import { z } from 'zod';
 import { NotOffered } from '../../actors/user/not-offered/contract.ts';
 import { type AnyRoute, type Method, type RequestContext, route } from '../http/route.ts';
-import { errorBodySchema, signedInAnswer } from './answer.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, errorBodySchema, signedInAnswer } from './endpoint.ts';
 
 const tag = 'Known and not offered';
 

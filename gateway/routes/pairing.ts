@@ -7,8 +7,7 @@ import type { RateBucket } from '../admission/rate-limit.ts';
 import { statusOf } from '../http/refusal.ts';
 import { htmlType } from '../http/responder.ts';
 import { type AnyRoute, type Area, type RequestContext, type RouteReply, route } from '../http/route.ts';
-import { flat } from './answer.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, flat } from './endpoint.ts';
 
 export interface PairingRouteOptions {
   /** An operator has no audit trail that could record it. */

@@ -3,13 +3,12 @@ import { z } from 'zod';
 import type { ShareIds } from '../../actors/identity/share-ids.ts';
 import { isRefused } from '../../actors/reply.ts';
 import { payloadBytesMax, Share, shareNotFound, viewSchema } from '../../actors/share/contract.ts';
-import { unlessAbsent } from '../../actors/unless-absent.ts';
 import { PublicShares } from '../../actors/user/public-shares/contract.ts';
+import { unlessAbsent } from '../../runtime/handles.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
 import type { RouteRefusal } from '../http/refusal.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
-import { errorBodySchema, refusedAnswer } from './answer.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, errorBodySchema, refusedAnswer } from './endpoint.ts';
 
 export interface PublicShareRouteOptions {
   readonly shareIds: Pick<ShareIds, 'read'>;

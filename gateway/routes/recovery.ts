@@ -7,7 +7,7 @@ import { type Answer, isRefused } from '../../actors/reply.ts';
 import { Signin } from '../../actors/signin/contract.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
-import { answered, errorBodySchema } from './answer.ts';
+import { answered, errorBodySchema } from './endpoint.ts';
 import { refusingLostCookies } from './lost-cookies.ts';
 import { signInAnswer, signInBodySchema } from './sign-in-answer.ts';
 import { noteFailure, type SignInAttemptOptions, senderOf } from './sign-in-attempt.ts';

@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { PublishedReminders, publishedReminder } from '../../actors/user/published-reminders/contract.ts';
 import { type AnyRoute, type RequestContext, route } from '../http/route.ts';
-import { errorBodySchema, signedInAnswer } from './answer.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, errorBodySchema, signedInAnswer } from './endpoint.ts';
 
 const path = '/v1/reminder-delivery';
 const common = { tag: 'Published reminder delivery', enveloped: false } as const;

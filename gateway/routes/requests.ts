@@ -5,8 +5,7 @@ import { isRefused } from '../../actors/reply.ts';
 import { type ExportCursor, Requests } from '../../actors/user/requests/contract.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { deleteAccount } from './accounts.ts';
-import { errorBodySchema, signedInAnswer } from './answer.ts';
-import { withSuccessField } from './endpoint.ts';
+import { errorBodySchema, signedInAnswer, withSuccessField } from './endpoint.ts';
 
 const tag = 'Users';
 

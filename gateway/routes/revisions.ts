@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { Revisions } from '../../actors/user/revisions/contract.ts';
 import { type AnyRoute, type Method, route } from '../http/route.ts';
-import { errorBodySchema, refusedAnswer } from './answer.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, errorBodySchema, refusedAnswer } from './endpoint.ts';
 
 const tag = 'Revisions';
 

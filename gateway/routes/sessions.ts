@@ -13,8 +13,7 @@ import {
 import { tooManyRequests } from '../http/refusal.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
-import { answeredOr, errorBodySchema, refusedAnswer } from './answer.ts';
-import { endpoint } from './endpoint.ts';
+import { answeredOr, endpoint, errorBodySchema, refusedAnswer } from './endpoint.ts';
 import { refreshBodySchema, sessionAnswer } from './sign-in-answer.ts';
 
 export interface SessionRouteOptions {
@@ -31,7 +30,7 @@ const refreshRequest = z.object({
   refresh_token: z.string().min(1).max(1_024),
   api: z.string().max(64).nullish(),
 });
-type RefreshRequest = z.infer<typeof refreshRequest>;
+type RefreshBody = z.infer<typeof refreshRequest>;
 
 const invalidSessionToken = { status: 401, message: 'Invalid session token.' } as const;
 const invalidParameters = {
@@ -83,7 +82,7 @@ export function sessionRoutes({
   cookies,
   refreshLimiter,
 }: SessionRouteOptions): readonly AnyRoute[] {
-  async function refresh(context: RequestContext<'public'>, request: RefreshRequest): Promise<RouteReply> {
+  async function refresh(context: RequestContext<'public'>, request: RefreshBody): Promise<RouteReply> {
     const apiVersion = request.api ?? defaultRefreshVersion;
     const access = sessionTokens.verify(request.access_token, secretsOf(context.cookies, accessCookiePrefix));
     const waitMs = waitToRefreshMs(context, access);

@@ -15,7 +15,7 @@ import { type Answer, isRefused } from '../../actors/reply.ts';
 import { sessionCookies } from '../http/cookies.ts';
 import type { RouteReply } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
-import { answered } from './answer.ts';
+import { answered } from './endpoint.ts';
 
 export const signInBodySchema = z.union([
   sessionReplySchema.omit({ secrets: true }),

@@ -17,12 +17,12 @@ export interface SignInAttemptOptions extends SignInAnswerOptions {
   readonly signInFailed: ((clientAddress: string) => void) | undefined;
 }
 
-type Sender = Pick<RequestContext<'public'>, 'client' | 'cookies'>;
+type AttemptSender = Pick<RequestContext<'public'>, 'client' | 'cookies'>;
 
 const uuidCharacters = 36;
 
 /** Identifies a network or a device. */
-export function senderOf({ client, cookies }: Sender) {
+export function senderOf({ client, cookies }: AttemptSender) {
   const names = [...cookies.keys()].filter((name) => name.startsWith(accessCookiePrefix));
   // The sessions named by the request's cookies, ended or not. The newest come last.
   const cookieSessions = names
@@ -35,7 +35,7 @@ export function senderOf({ client, cookies }: Sender) {
 /** Passes the reply on. A refusal because the request lacks something was no attempt. */
 export function noteFailure<Ok>(
   reply: Answer<Ok>,
-  { client }: Sender,
+  { client }: AttemptSender,
   { signInFailed }: Pick<SignInAttemptOptions, 'signInFailed'>,
 ): Answer<Ok> {
   const isFailure = isRefused(reply) && reply.refused.captchaRequired !== undefined;

@@ -11,7 +11,7 @@ import { NotFoundError } from '../../runtime/errors.ts';
 import { approvalCookie, approvalCookieName } from '../http/cookies.ts';
 import { type AnyRoute, type Method, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
-import { answered, errorBodySchema, refusedAnswer } from './answer.ts';
+import { answered, errorBodySchema, refusedAnswer } from './endpoint.ts';
 import { refusingLostCookies } from './lost-cookies.ts';
 import { tag } from './sessions.ts';
 import { signInAnswer, signInBodySchema } from './sign-in-answer.ts';

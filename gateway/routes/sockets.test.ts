@@ -1,6 +1,6 @@
 import test from 'ava';
 import { FakeClock } from '../../test/kit/clock.ts';
-import { DialPace, dialsPerTurn, turnMs, waitingMax } from '../sockets/dial-pace.ts';
+import { HandshakeLimiter, handshakesPerTurn, turnMs, waitingMax } from '../sockets/handshake-limiter.ts';
 import { socketRoutes } from './sockets.ts';
 
 const never = new Promise(() => {});
@@ -27,8 +27,8 @@ function world() {
     },
     readiness: { report: async () => ({ ready: isReady, checks: {} }), startDraining: () => {} },
   };
-  const pace = new DialPace(clock);
-  const routes = socketRoutes(options, pace);
+  const handshakes = new HandshakeLimiter(clock);
+  const routes = socketRoutes(options, handshakes);
   const context = {
     actors: { get: () => ({ ask: { mintSyncTicket: ask, validateSession: ask } }) },
     credentials: { userUuid: 'a' },
@@ -43,7 +43,7 @@ function world() {
     turn: () => clock.advance(turnMs),
     /** Each of these clients waits, so the next one is refused. */
     crowd(): void {
-      for (let client = 0; client < dialsPerTurn + waitingMax; client += 1) void pace.next();
+      for (let client = 0; client < handshakesPerTurn + waitingMax; client += 1) void handshakes.next();
     },
     async dial(path: string): Promise<unknown> {
       const route = routes.find((one) => one.path === path);
@@ -60,25 +60,25 @@ async function settled(): Promise<void> {
 for (const path of ['/v1/sockets/sync/ticket', '/v1/sockets/tokens']) {
   test(`a crowd that asks for ${path} reaches its actors a few at a time`, async (t) => {
     const { calls, dial, turn } = world();
-    for (let client = 0; client < 3 * dialsPerTurn; client += 1) void dial(path);
+    for (let client = 0; client < 3 * handshakesPerTurn; client += 1) void dial(path);
     await settled();
-    t.is(calls(), dialsPerTurn);
+    t.is(calls(), handshakesPerTurn);
     await turn();
-    t.is(calls(), 2 * dialsPerTurn);
+    t.is(calls(), 2 * handshakesPerTurn);
     await turn();
-    t.is(calls(), 3 * dialsPerTurn);
+    t.is(calls(), 3 * handshakesPerTurn);
   });
 }
 
 test('a client whose turn comes once the server has become ready gets its ticket', async (t) => {
   const { calls, dial, setReady, turn } = world();
   setReady(false);
-  for (let client = 0; client < 2 * dialsPerTurn; client += 1) void dial('/v1/sockets/sync/ticket');
+  for (let client = 0; client < 2 * handshakesPerTurn; client += 1) void dial('/v1/sockets/sync/ticket');
   await settled();
   t.is(calls(), 0);
   setReady(true);
   await turn();
-  t.is(calls(), dialsPerTurn);
+  t.is(calls(), handshakesPerTurn);
 });
 
 test('while too many wait, a client is told to come again later, in the words that its library takes for passing', async (t) => {

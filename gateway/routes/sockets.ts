@@ -7,12 +7,11 @@ import type { Readiness } from '../../runtime/readiness.ts';
 import { refusalOf } from '../http/errors.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import type { GatewaySettings } from '../settings.ts';
-import { DialPace } from '../sockets/dial-pace.ts';
-import { createLaneAvailability } from '../sockets/sync-lane/availability.ts';
+import { HandshakeLimiter } from '../sockets/handshake-limiter.ts';
 import { mayOpenLane } from '../sockets/sync-lane/origins.ts';
 import { isDeviceId, type SyncTickets } from '../sockets/sync-lane/tickets.ts';
 import type { SocketTokens } from '../sockets/tokens.ts';
-import { errorBodySchema, flat, refusedAnswer, signedInAnswer } from './answer.ts';
+import { errorBodySchema, flat, refusedAnswer, signedInAnswer } from './endpoint.ts';
 
 export interface SocketRouteOptions {
   readonly socketTokens: SocketTokens;
@@ -76,7 +75,10 @@ const tokenMs = 10_000;
 const plainText = 'text/plain; charset=utf-8';
 const connectionHeaders = ['connectionid', 'authorization'];
 
-export function socketRoutes(options: SocketRouteOptions, pace = new DialPace()): readonly AnyRoute[] {
+export function socketRoutes(
+  options: SocketRouteOptions,
+  handshakes = new HandshakeLimiter(),
+): readonly AnyRoute[] {
   const { socketTokens, syncTickets, syncLane, readiness } = options;
   const availability = createLaneAvailability(syncLane, readiness);
   const isAdvertised = (context: RequestContext<'public' | 'session'>): boolean =>
@@ -106,7 +108,7 @@ export function socketRoutes(options: SocketRouteOptions, pace = new DialPace())
   }
 
   /**
-   * Sockets end at this server, so the report of an end elsewhere leaves nothing to record. It only checks the token.
+   * Sockets end at this server, so a report that one has ended leaves nothing to record. It only checks the token.
    */
   const opened = async (context: RequestContext<'public'>): Promise<RouteReply> => {
     const token = (context.header('authorization') ?? '').replace(/^Bearer +/i, '');
@@ -150,7 +152,7 @@ export function socketRoutes(options: SocketRouteOptions, pace = new DialPace())
       replies: { 200: z.object({ token: z.string() }), 401: errorBodySchema, 504: errorBodySchema },
       bodyLimit: 'small',
       handle: async ({ actors, credentials, ask }) => {
-        if (!(await pace.next())) return notNow;
+        if (!(await handshakes.next())) return notNow;
         const session = sessionOf(actors, credentials, { ...ask, deadlineMs: tokenMs });
         try {
           return await signedInAnswer(session, ({ sessionUuid }) => ({
@@ -194,8 +196,8 @@ export function socketRoutes(options: SocketRouteOptions, pace = new DialPace())
       bodyLimit: 'small',
       handle: async (context, { deviceId }) => {
         if (!isAdvertised(context)) return unavailable(false);
-        // A process that has just started is often ready by the time the pace lets a client go on.
-        if (!(await pace.next())) return unavailable(true);
+        // A process that has just started is often ready by the time a client may proceed.
+        if (!(await handshakes.next())) return unavailable(true);
         const state = await availability();
         if (state !== 'available') return unavailable(state === 'not-ready');
         if (!isDeviceId(deviceId)) return invalidDevice;
@@ -217,3 +219,22 @@ async function noted(context: RequestContext<'public'>): Promise<RouteReply> {
 
 const sessionOf = (actors: Actors, credentials: RequestContext<'session'>['credentials'], ask: AskOptions) =>
   actors.get(Sessions, credentials.userUuid).ask.validateSession({ credentials }, ask);
+
+/**
+ * Whether the lane is available (docs/protocol/sockets.md, "Whether the lane is there"). Clients take `disabled` for
+ * a decision of the operator and stop asking, so every temporary cause is `not-ready`.
+ */
+type LaneState = 'available' | 'not-ready' | 'disabled';
+
+type LaneAvailability = () => Promise<LaneState>;
+
+function createLaneAvailability(
+  { isEnabled, origins, sameOrigin }: GatewaySettings['syncLane'],
+  readiness: Pick<Readiness, 'report'>,
+): LaneAvailability {
+  const isConfigured = isEnabled && (sameOrigin || origins.length > 0);
+  return async () => {
+    if (!isConfigured) return 'disabled';
+    return (await readiness.report()).ready ? 'available' : 'not-ready';
+  };
+}

@@ -13,8 +13,7 @@ import { Signin } from '../../actors/signin/contract.ts';
 import { Subscription } from '../../actors/user/subscription/contract.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
-import { answered, answeredOr, errorBodySchema, refusedAnswer } from './answer.ts';
-import { endpoint } from './endpoint.ts';
+import { answered, answeredOr, endpoint, errorBodySchema, refusedAnswer } from './endpoint.ts';
 import { senderOf } from './sign-in-attempt.ts';
 
 export interface SubscriptionRouteOptions {

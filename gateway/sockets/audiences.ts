@@ -2,12 +2,12 @@
  * The audience of each vault: its members who have sockets in this process. A vault is subscribed to once, however
  * many they are.
  *
- *     named      the user's actor says that the user is a member, and by which membership: a hint
+ *     named the user's actor says that the user is a member, and by which membership: a hint
  *     admitted   the vault has said so too, and has subscribed this gateway: the user hears what it publishes
  *     gone       the vault says that the user is no member, or publishes that they no longer are
  *
- * - An answer of the vault counts only for users who were named at the time of the question and are still here. So a
- *   user who was removed while the question was on its way is not let in by an outdated answer.
+ * - An answer of the vault counts only for users who were named when it was asked, and still are. So an outdated answer does not
+ *   admit a user who was removed meanwhile.
  * - Each vault gets one question at a time, about all users who were named meanwhile. A bounded number of vaults is
  *   asked at once.
  * - If a vault does not answer, or there is no capacity, the sockets stay and their clients poll. The subscriptions
@@ -17,7 +17,7 @@
 import { subscribersMax, Vault } from '../../actors/vault/contract.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import type { SubscribedActors } from '../../runtime/events.ts';
-import { mayTakeOneMore, type Share } from '../../runtime/fair-share.ts';
+import { type FairShare, mayTakeOneMore } from '../../runtime/fair-share.ts';
 import type { Actors } from '../../runtime/handles.ts';
 import { Semaphore } from '../../runtime/semaphore.ts';
 import type { SocketMetrics } from './metrics.ts';
@@ -31,27 +31,27 @@ export interface AudiencesOptions {
   readonly membershipsMax: number;
 }
 
-interface Listener {
+interface AudienceListener {
   membership: number;
   isAdmitted: boolean;
 }
 
 interface Audience {
   readonly vaultUuid: string;
-  readonly listeners: Map<string, Listener>;
+  readonly listeners: Map<string, AudienceListener>;
   /** Resolves to whether the vault has answered. */
   asking: Promise<boolean> | undefined;
 }
 
 const askMs = 5_000;
-const askedAtOnce = 64;
-const share: Share = { least: 16, percentOfFree: 3 };
+const asksMax = 64;
+const share: FairShare = { least: 16, percentOfFree: 3 };
 
 export class Audiences {
   readonly #options: AudiencesOptions;
   readonly #byVault = new Map<string, Audience>();
   readonly #vaultsOf = new Map<string, Set<string>>();
-  readonly #asks = new Semaphore(askedAtOnce);
+  readonly #asks = new Semaphore(asksMax);
   #memberships = 0;
 
   constructor(options: AudiencesOptions) {
@@ -62,11 +62,11 @@ export class Audiences {
     return this.#byVault.size;
   }
 
-  /** Resolves once the vaults have answered, or have failed to: to whether any had to be asked and has answered. */
+  /** Resolves once the vaults have answered, or have failed to. True if any had to be asked and has answered. */
   async join(userUuid: string, vaults: Readonly<Record<string, number>>): Promise<boolean> {
     const answers: Promise<boolean>[] = [];
     for (const [vaultUuid, membership] of Object.entries(vaults)) {
-      const audience = this.#name(vaultUuid, userUuid, membership);
+      const audience = this.#addListener(vaultUuid, userUuid, membership);
       if (audience !== undefined) answers.push(this.#ask(audience));
     }
     return (await Promise.all(answers)).includes(true);
@@ -74,13 +74,15 @@ export class Audiences {
 
   /** The user has no more sockets here. */
   leave(userUuid: string): void {
-    for (const vaultUuid of [...(this.#vaultsOf.get(userUuid) ?? [])]) this.#drop(vaultUuid, userUuid);
+    for (const vaultUuid of [...(this.#vaultsOf.get(userUuid) ?? [])])
+      this.#removeListener(vaultUuid, userUuid);
   }
 
   /** The vault has published that this membership is over. A later one stays. */
   removed(vaultUuid: string, userUuid: string, membership: number): void {
     const listener = this.#byVault.get(vaultUuid)?.listeners.get(userUuid);
-    if (listener !== undefined && listener.membership <= membership) this.#drop(vaultUuid, userUuid);
+    if (listener !== undefined && listener.membership <= membership)
+      this.#removeListener(vaultUuid, userUuid);
   }
 
   /** The users who hear what the vault publishes. */
@@ -94,14 +96,14 @@ export class Audiences {
     return this.#byVault.get(vaultUuid)?.listeners.get(userUuid)?.isAdmitted ?? false;
   }
 
-  /** Asks anew about all of them, and resolves to the incarnation of the vault's host. @throws ActorError */
+  /** Asks about all of them again, and resolves to the incarnation of the vault's host. @throws ActorError */
   async register(vaultUuid: string, actors: Actors): Promise<string | undefined> {
     const audience = this.#byVault.get(vaultUuid);
     return audience && this.#admit(audience, new Map(audience.listeners), actors);
   }
 
   /** Undefined if there is nothing to ask. */
-  #name(vaultUuid: string, userUuid: string, membership: number): Audience | undefined {
+  #addListener(vaultUuid: string, userUuid: string, membership: number): Audience | undefined {
     const audience = this.#byVault.get(vaultUuid) ?? { vaultUuid, listeners: new Map(), asking: undefined };
     const known = audience.listeners.get(userUuid);
     if (known !== undefined && known.membership >= membership) return known.isAdmitted ? undefined : audience;
@@ -119,7 +121,7 @@ export class Audiences {
     return audience;
   }
 
-  #drop(vaultUuid: string, userUuid: string): void {
+  #removeListener(vaultUuid: string, userUuid: string): void {
     const audience = this.#byVault.get(vaultUuid);
     if (audience?.listeners.delete(userUuid) !== true) return;
     this.#memberships -= 1;
@@ -140,7 +142,7 @@ export class Audiences {
     const { actors, subscriptions, metrics } = this.#options;
     const actor = actorOf(audience.vaultUuid);
     try {
-      for (let named = namedIn(audience); named.size > 0; named = namedIn(audience)) {
+      for (let named = notAdmitted(audience); named.size > 0; named = notAdmitted(audience)) {
         const members = named;
         const host = await this.#asks.run(() => this.#admit(audience, members, actors));
         metrics.vaultAsked('answered');
@@ -158,7 +160,7 @@ export class Audiences {
 
   async #admit(
     audience: Audience,
-    named: ReadonlyMap<string, Listener>,
+    named: ReadonlyMap<string, AudienceListener>,
     actors: Actors,
   ): Promise<string | undefined> {
     const users = [...named.keys()];
@@ -171,7 +173,7 @@ export class Audiences {
         const listener = audience.listeners.get(userUuid);
         if (listener === undefined || listener !== named.get(userUuid)) continue;
         const membership = answer.memberships[userUuid];
-        if (membership === undefined) this.#drop(audience.vaultUuid, userUuid);
+        if (membership === undefined) this.#removeListener(audience.vaultUuid, userUuid);
         else Object.assign(listener, { membership, isAdmitted: true });
       }
     }
@@ -196,6 +198,6 @@ export class Audiences {
 
 const actorOf = (vaultUuid: string) => ({ kind: Vault.name, id: vaultUuid });
 
-function namedIn({ listeners }: Audience): ReadonlyMap<string, Listener> {
+function notAdmitted({ listeners }: Audience): ReadonlyMap<string, AudienceListener> {
   return new Map([...listeners].filter(([, { isAdmitted }]) => !isAdmitted));
 }

@@ -8,7 +8,7 @@
  * - Between two turns of the loop, all broadcasts together send one slice.
  * - Broadcasts take turns, a slice each. The frames of one broadcast keep their order. Two broadcasts to the same
  *   sockets keep theirs only if the second one starts after the first one is done.
- * - A crash loses what is waiting, as it loses the sockets: clients sync when they dial again.
+ * - A crash loses what is waiting, as it loses the sockets: clients sync when they connect again.
  */
 
 /** At 5 to 10 µs a frame, a slice takes a few milliseconds. */
@@ -21,13 +21,13 @@ interface Broadcast {
 }
 
 export class Broadcasts {
-  readonly #later: (work: () => void) => void;
+  readonly #defer: (work: () => void) => void;
   #waiting: Broadcast[] = [];
   #isTurnDue = false;
 
-  /** `later` runs its argument when the loop has turned. */
-  constructor(later: (work: () => void) => void = setImmediate) {
-    this.#later = later;
+  /** `defer` runs its argument in the next turn of the event loop. */
+  constructor(defer: (work: () => void) => void = setImmediate) {
+    this.#defer = defer;
   }
 
   /** `done` is called after the last step, which may be before this returns. */
@@ -44,7 +44,7 @@ export class Broadcasts {
   #sendSlice(): void {
     // Comes first, because `done` may start another broadcast.
     this.#isTurnDue = true;
-    this.#later(() => {
+    this.#defer(() => {
       this.#isTurnDue = false;
       if (this.#waiting.length > 0) this.#sendSlice();
     });

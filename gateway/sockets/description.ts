@@ -5,8 +5,8 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
+import { modernReplySchema } from '../../actors/collection/sync-contract.ts';
 import { type FrameType, frameTypes } from '../../actors/user/contract.ts';
-import { modernReplySchema } from '../../actors/user/items/contract.ts';
 import { schemaOf } from '../http/openapi.ts';
 import { socketPath } from './admission.ts';
 import { commandBody, errorCodes } from './sync-lane/commands.ts';

@@ -3,21 +3,21 @@
  *
  *     head (admission) -> room -> the user's actor: session alive, gateway subscribed -> upgrade -> open
  *
- * Anything that prevents it is an HTTP answer to the upgrade, never a socket that opens and closes. Clients send the
- * text `ping` and close a socket on which nothing comes for two minutes. So the server answers with a frame of a type
- * that no client knows, because clients expect nothing but JSON. The library pings a socket that has been silent for
- * nearly a minute and drops one that does not answer.
+ * Anything that prevents it is an HTTP answer to the upgrade, never a socket that opens and closes. Clients send the text `ping`
+ * and close a socket on which nothing comes for two minutes. So the server answers with a JSON frame of a type that no client
+ * knows, because clients parse every frame as JSON. The library pings a socket that has been silent for nearly a minute and drops
+ * one that does not answer.
  */
 import type { AccessLog } from '../http/access-log.ts';
 import type { BodyWriterOptions } from '../http/body-writer.ts';
 import type { Connections } from '../http/connections.ts';
 import { refusalOf } from '../http/errors.ts';
-import type { Framing } from '../http/framing.ts';
+import type { Framing } from '../http/headers.ts';
 import { type Refusal, refusalHeaders, refusalJson, refusals } from '../http/refusal.ts';
 import { anonymousReader, jsonType, Responder } from '../http/responder.ts';
 import { DISABLED, type HttpRequest, type HttpResponse, type WebSocketBehavior } from '../http/uws.ts';
 import type { AdmitSocket } from './admission.ts';
-import type { DialPace } from './dial-pace.ts';
+import type { HandshakeLimiter } from './handshake-limiter.ts';
 import type { Hub } from './hub.ts';
 import type { SocketMetrics } from './metrics.ts';
 import { OpenSocket } from './open-socket.ts';
@@ -26,7 +26,7 @@ import type { SocketClaims } from './tokens.ts';
 export interface SocketEndpointOptions {
   readonly hub: Hub;
   readonly admit: AdmitSocket;
-  readonly pace: DialPace;
+  readonly handshakes: HandshakeLimiter;
   readonly metrics: SocketMetrics;
   readonly log: AccessLog;
   readonly replies: BodyWriterOptions;
@@ -44,9 +44,9 @@ interface UserData {
   readonly endHold: () => void;
 }
 
-/** Clients send nothing but `ping`. */
+/** Clients send only `ping`. */
 const payloadBytesMax = 1_024;
-/** A few hundred frames: a client that has not read those dials again and syncs. */
+/** A few hundred frames: a client that has not read those connects again and syncs. */
 const backpressureBytesMax = 64 * 1_024;
 
 const pong = '{"type":"PONG"}';
@@ -68,13 +68,13 @@ const fullForUser: Refusal = {
 };
 
 type Handshake = readonly [key: string, protocol: string, extensions: string];
-type Context = Parameters<NonNullable<WebSocketBehavior<UserData>['upgrade']>>[2];
+type UpgradeContext = Parameters<NonNullable<WebSocketBehavior<UserData>['upgrade']>>[2];
 
 export function createSocketBehavior(options: SocketEndpointOptions): WebSocketBehavior<UserData> {
   const {
     hub,
     admit,
-    pace,
+    handshakes,
     metrics,
     log,
     requestId,
@@ -85,7 +85,7 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
     connections,
   } = options;
 
-  function upgrade(res: HttpResponse, req: HttpRequest, context: Context): void {
+  function upgrade(res: HttpResponse, req: HttpRequest, context: UpgradeContext): void {
     const headers = framing.headersOf(res, req);
     if (headers === undefined) return;
     const id = requestId();
@@ -100,7 +100,7 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
       headers.get('sec-websocket-extensions'),
     ];
     const admitted = isDraining() ? restarting : admit(res, req, headers);
-    const socket = 'status' in admitted ? admitted : roomFor(admitted);
+    const socket = 'status' in admitted ? admitted : capacityFor(admitted);
     if ('status' in socket) {
       refuse(responder, socket);
       return;
@@ -112,7 +112,7 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
     );
   }
 
-  function roomFor(claims: SocketClaims): OpenSocket | Refusal {
+  function capacityFor(claims: SocketClaims): OpenSocket | Refusal {
     const socket = new OpenSocket(claims);
     const added = hub.add(socket);
     if (added === 'added') return socket;
@@ -131,7 +131,7 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
     open: () => void,
   ): Promise<void> {
     try {
-      const refusal = (await pace.next()) ? await refusalFor(socket) : full;
+      const refusal = (await handshakes.next()) ? await refusalFor(socket) : full;
       if (responder.isFinished) return hub.remove(socket);
       if (refusal === undefined) return open();
       hub.remove(socket);

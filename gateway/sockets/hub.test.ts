@@ -159,7 +159,7 @@ async function crowdedHub() {
     random: new SeededRandom(1),
     metrics: { sent: () => {}, vaultAsked: () => {} } as unknown as SocketMetrics,
     limits: { socketsMax: 10_000, socketsPerUserMax: socketsEach, membershipsMax: 1_000 },
-    later: (work) => later.push(work),
+    defer: (work) => later.push(work),
   });
   /** Frames sent, for each socket. */
   const texts: string[][] = [];

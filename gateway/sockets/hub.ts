@@ -19,7 +19,7 @@ import type { Address } from '../../runtime/address.ts';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import type { Subscribe, SubscribedActors } from '../../runtime/events.ts';
-import { mayTakeOneMore, type Share } from '../../runtime/fair-share.ts';
+import { type FairShare, mayTakeOneMore } from '../../runtime/fair-share.ts';
 import type { Actors } from '../../runtime/handles.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { GatewaySettings } from '../settings.ts';
@@ -37,20 +37,20 @@ export interface HubOptions {
   readonly random: Random;
   readonly metrics: SocketMetrics;
   readonly limits: Pick<GatewaySettings['sockets'], 'socketsMax' | 'socketsPerUserMax' | 'membershipsMax'>;
-  /** Runs its argument when the event loop has turned; `setImmediate` by default. */
-  readonly later?: (work: () => void) => void;
+  /** Runs its argument in the next turn of the event loop; `setImmediate` by default. */
+  readonly defer?: (work: () => void) => void;
 }
 
 /** All devices of a person, and more while there is capacity. */
-const socketShare: Share = { least: 8, percentOfFree: 3 };
-/** If it takes longer, the client dials again, and the registration is repeated. */
+const socketShare: FairShare = { least: 8, percentOfFree: 3 };
+/** If it takes longer, the client connects again, and the registration is repeated. */
 const askMs = 5_000;
-/** A socket waits no longer for the user's vaults. */
-const joiningMs = 1_000;
+/** A socket waits no longer than this for the user's vaults. */
+const joinWaitMs = 1_000;
 /** How long to wait, so that many vaults of a failed host are repaired together. */
-const repairedTogetherMs = 250;
-/** Closing all of them takes at least this long for each, as most clients dial again at once. */
-const closePaceMs = 1;
+const repairDelayMs = 250;
+/** Closing all sockets takes at least this long for each, as most clients connect again at once. */
+const closeIntervalMs = 1;
 const closeTickMs = 50;
 
 interface SocketAccess {
@@ -83,14 +83,14 @@ export class Hub {
   /** Names one run of one process. */
   readonly #gateway: string;
   readonly #users = new Map<string, Set<OpenSocket>>();
-  /** By user. */
+  /** Keyed by user. */
   readonly #watches = new Map<string, Set<Watch>>();
   readonly #audiences: Audiences;
   readonly #vaultNotices: VaultNotices;
   readonly #broadcasts: Broadcasts;
   /** Users who may have missed an event of a vault, and are notified in a moment. */
   readonly #behind = new Set<string>();
-  #cancelTellBehind: (() => void) | undefined;
+  #cancelNotifyBehind: (() => void) | undefined;
   #size = 0;
 
   constructor(options: HubOptions) {
@@ -112,7 +112,7 @@ export class Hub {
       subscriptions: this.#subscriptions,
       membershipsMax: options.limits.membershipsMax,
     });
-    this.#broadcasts = new Broadcasts(options.later);
+    this.#broadcasts = new Broadcasts(options.defer);
     this.#vaultNotices = new VaultNotices(options.clock, (vaultUuid, change, done) =>
       this.#broadcasts.start(this.#notifyMembers(vaultUuid, change), done),
     );
@@ -138,7 +138,7 @@ export class Hub {
   }
 
   stop(): void {
-    this.#cancelTellBehind?.();
+    this.#cancelNotifyBehind?.();
     this.#vaultNotices.stop();
     this.#broadcasts.stop();
     this.#subscriptions.stop();
@@ -164,7 +164,7 @@ export class Hub {
     const { userUuid, sessionUuid } = socket;
     const { living, host, vaults } = await this.#ask(userUuid, [sessionUuid]);
     if (host !== undefined) this.#subscriptions.registered(actorOf(userUuid), host);
-    if (vaults !== undefined) await this.#soon(this.#join(userUuid, vaults));
+    if (vaults !== undefined) await this.#withinJoinWait(this.#join(userUuid, vaults));
     return living.includes(sessionUuid) && !socket.isClosed;
   }
 
@@ -234,7 +234,7 @@ export class Hub {
    */
   async closeAll(withinMs: number): Promise<void> {
     const { clock, random } = this.#options;
-    const spreadMs = Math.min(withinMs, this.#size * closePaceMs);
+    const spreadMs = Math.min(withinMs, this.#size * closeIntervalMs);
     const waiting = [...this.#users.values()]
       .flatMap((sockets) => [...sockets])
       .map((socket) => ({ socket, atMs: spreadMs * random.fraction() }))
@@ -287,10 +287,10 @@ export class Hub {
   }
 
   /** Resolves with the work, or when that takes too long. */
-  async #soon(work: Promise<void>): Promise<void> {
+  async #withinJoinWait(work: Promise<void>): Promise<void> {
     let cancel = () => {};
     const late = new Promise<void>((resolve) => {
-      cancel = this.#options.clock.schedule(joiningMs, resolve);
+      cancel = this.#options.clock.schedule(joinWaitMs, resolve);
     });
     await Promise.race([work, late]);
     cancel();
@@ -312,8 +312,8 @@ export class Hub {
   }
 
   /**
-   * To thousands of sockets, which all get one text. It goes to the members at its start, if they are still members
-   * when their turn comes. Sessions of other users do not matter.
+   * Sends one text to thousands of sockets. It goes to those who are members at its start and still are when their turn comes.
+   * The saver's session gets nothing.
    */
   *#notifyMembers(vaultUuid: string, { by, session, timestamp }: VaultItemsChanged): Iterator<number, void> {
     const text = this.#textOf(by ?? vaultUuid, itemsChanged(by ?? vaultUuid, timestamp));
@@ -327,8 +327,8 @@ export class Hub {
   #vaultRepaired(vaultUuid: string): void {
     for (const userUuid of this.#audiences.admittedTo(vaultUuid)) this.#behind.add(userUuid);
     if (this.#behind.size === 0) return;
-    this.#cancelTellBehind ??= this.#options.clock.schedule(repairedTogetherMs, () => {
-      this.#cancelTellBehind = undefined;
+    this.#cancelNotifyBehind ??= this.#options.clock.schedule(repairDelayMs, () => {
+      this.#cancelNotifyBehind = undefined;
       this.#broadcasts.start(this.#notifyBehind());
     });
   }
@@ -343,7 +343,7 @@ export class Hub {
     return this.#send(userUuid, itemsChanged(userUuid, this.#options.clock.nowMicros()));
   }
 
-  /** To how many sockets. */
+  /** Returns the number of sockets it was sent to. */
   #send(userUuid: string, frame: FrameEvent): number {
     return this.#sendText(userUuid, this.#textOf(userUuid, frame), frame.exceptSession);
   }

@@ -1,10 +1,10 @@
 import test from 'ava';
-import { type Connection, OpenSocket } from './open-socket.ts';
+import { OpenSocket, type SocketConnection } from './open-socket.ts';
 
 const claims = { userUuid: 'u', sessionUuid: 's' };
 
 /** A connection that answers sends with these results, and records the calls. */
-function connection(...results: number[]): Connection & { readonly done: string[] } {
+function connection(...results: number[]): SocketConnection & { readonly done: string[] } {
   const done: string[] = [];
   return {
     done,

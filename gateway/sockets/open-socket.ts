@@ -8,7 +8,7 @@
 import type { SocketClaims } from './tokens.ts';
 
 /** The parts of uWebSockets.js's `WebSocket` in use. */
-export interface Connection {
+export interface SocketConnection {
   /** 1: sent, 0: buffered, 2: dropped, because too much is buffered. */
   send(text: string): number;
   end(code: number, reason: string): void;
@@ -29,7 +29,7 @@ export type CloseReason = 'client' | 'session-ended' | 'slow' | 'draining';
 export class OpenSocket implements SocketClaims {
   readonly userUuid: string;
   readonly sessionUuid: string;
-  #connection: Connection | undefined;
+  #connection: SocketConnection | undefined;
   #closedAs: CloseReason | undefined;
 
   constructor({ userUuid, sessionUuid }: SocketClaims) {
@@ -46,7 +46,7 @@ export class OpenSocket implements SocketClaims {
     return this.#closedAs ?? 'client';
   }
 
-  opened(connection: Connection): void {
+  opened(connection: SocketConnection): void {
     this.#connection = connection;
   }
 

@@ -3,12 +3,12 @@ import type { Registry } from 'prom-client';
 import type { AccessLog } from '../http/access-log.ts';
 import type { BodyWriterOptions } from '../http/body-writer.ts';
 import type { Connections } from '../http/connections.ts';
-import type { Framing } from '../http/framing.ts';
+import type { Framing } from '../http/headers.ts';
 import type { TemplatedApp } from '../http/uws.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { createSocketAdmission, type SocketAdmissionOptions, socketPath } from './admission.ts';
-import type { DialPace } from './dial-pace.ts';
 import { createSocketBehavior } from './endpoint.ts';
+import type { HandshakeLimiter } from './handshake-limiter.ts';
 import { Hub, type HubOptions, type SessionWatch } from './hub.ts';
 import { prometheusSocketMetrics } from './metrics.ts';
 import type { SocketClaims } from './tokens.ts';
@@ -20,7 +20,7 @@ export interface SocketsOptions extends SocketAdmissionOptions, Omit<HubOptions,
   readonly replies: BodyWriterOptions;
   readonly framing: Framing;
   readonly connections: Connections;
-  readonly pace: DialPace;
+  readonly handshakes: HandshakeLimiter;
   readonly requestId: () => string;
   readonly isDraining: () => boolean;
 }

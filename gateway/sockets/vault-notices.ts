@@ -1,8 +1,7 @@
 /**
- * Decides when to notify the members of a vault that items changed. The first change is announced at once. Changes
- * during that notice, or in the pause after it, are announced together when the pause is over. So the cost of a vault
- * of a thousand members is bounded for its gateways, however many of them save. No notice overtakes an earlier one of
- * its vault.
+ * Decides when to notify the members of a vault that items changed. The first change is announced at once. Changes during that
+ * notice, or in the pause after it, are announced together when the pause is over. So a vault of a thousand members costs its
+ * gateways a bounded amount, however many of them save. No notice overtakes an earlier one of its vault.
  */
 import type { VaultItemsChanged } from '../../actors/vault/contract.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -16,22 +15,22 @@ interface Pause {
 }
 
 /** Calls `done` once the members have been notified, at once or later. */
-type Tell = (vaultUuid: string, change: VaultItemsChanged, done: () => void) => void;
+type Notify = (vaultUuid: string, change: VaultItemsChanged, done: () => void) => void;
 
 export class VaultNotices {
   readonly #clock: Clock;
-  readonly #tell: Tell;
+  readonly #notify: Notify;
   readonly #pauses = new Map<string, Pause>();
 
-  constructor(clock: Clock, tell: Tell) {
+  constructor(clock: Clock, notify: Notify) {
     this.#clock = clock;
-    this.#tell = tell;
+    this.#notify = notify;
   }
 
   changed(vaultUuid: string, change: VaultItemsChanged): void {
     const pause = this.#pauses.get(vaultUuid);
     if (pause === undefined) this.#notifyAndPause(vaultUuid, change);
-    else pause.pending = pause.pending === undefined ? change : together(pause.pending, change);
+    else pause.pending = pause.pending === undefined ? change : merged(pause.pending, change);
   }
 
   stop(): void {
@@ -42,7 +41,7 @@ export class VaultNotices {
   #notifyAndPause(vaultUuid: string, change: VaultItemsChanged): void {
     const pause: Pause = { pending: undefined, cancel: () => {} };
     this.#pauses.set(vaultUuid, pause);
-    this.#tell(vaultUuid, change, () => {
+    this.#notify(vaultUuid, change, () => {
       pause.cancel = this.#clock.schedule(pauseMs, () => this.#pauseOver(vaultUuid));
     });
   }
@@ -55,7 +54,7 @@ export class VaultNotices {
 }
 
 /** The saver needs no notice, unless another user has saved, too. */
-function together(earlier: VaultItemsChanged, later: VaultItemsChanged): VaultItemsChanged {
+function merged(earlier: VaultItemsChanged, later: VaultItemsChanged): VaultItemsChanged {
   const timestamp = Math.max(earlier.timestamp, later.timestamp);
   if (earlier.by === later.by && earlier.session === later.session) return { ...later, timestamp };
   return { event: later.event, timestamp };

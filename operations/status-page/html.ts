@@ -7,14 +7,14 @@ export class Html {
   }
 }
 
-type Part = Html | string | number | readonly Part[];
+type HtmlPart = Html | string | number | readonly HtmlPart[];
 
-export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
+export function html(texts: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   const rest = parts.map((part, index) => textOf(part) + (texts[index + 1] ?? ''));
   return new Html((texts[0] ?? '') + rest.join(''));
 }
 
-function textOf(part: Part): string {
+function textOf(part: HtmlPart): string {
   if (part instanceof Html) return part.text;
   if (Array.isArray(part)) return part.map(textOf).join('');
   return escaped(String(part));

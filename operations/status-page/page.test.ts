@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { type Node, NodeState } from '../../proto/generated/scriptorium/v1/cluster.ts';
 import { metricValuesOf } from './metric-values.ts';
 import { statusPage } from './page.ts';
-import type { Status } from './status.ts';
+import type { ClusterStatus } from './status.ts';
 
 const node = (id: string, changes: Partial<Node> = {}): Node => ({
   id,
@@ -17,7 +17,7 @@ const node = (id: string, changes: Partial<Node> = {}): Node => ({
   ...changes,
 });
 
-const well: Status = {
+const well: ClusterStatus = {
   nowMs: Date.UTC(2026, 0, 1),
   node: 'a',
   version: '1.0.0',
@@ -55,7 +55,7 @@ test('a job that gave up stands beside the command that tries it again', (t) => 
     statusPage({
       ...well,
       backlog: {
-        ...(well.backlog as NonNullable<Status['backlog']>),
+        ...(well.backlog as NonNullable<ClusterStatus['backlog']>),
         deadTimerCount: 41,
         deadTellCount: 1,
         deadTimers: [{ actor, name: 'reminder', dueMs: 0, attempts: 10 }],

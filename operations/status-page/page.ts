@@ -5,7 +5,7 @@
 import { type Node, NodeState } from '../../proto/generated/scriptorium/v1/cluster.ts';
 import type { Address } from '../../runtime/address.ts';
 import { type Html, html } from './html.ts';
-import { readStatus, type Status, type StatusOptions } from './status.ts';
+import { type ClusterStatus, readStatus, type StatusOptions } from './status.ts';
 import { style } from './style.ts';
 
 /** With more nodes, those that serve as they should are folded away. */
@@ -13,7 +13,7 @@ const nodesMax = 30;
 /** Rare enough to read on, and to leave what is unfolded for a while. */
 const refreshS = 30;
 
-export function statusPage(status: Status): string {
+export function statusPage(status: ClusterStatus): string {
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -56,7 +56,7 @@ function table(head: readonly string[], rows: readonly (readonly (Html | string 
 
 // --- this process ------------------------------------------------------------------------------------------------
 
-function readinessOf({ readiness }: Status): Html {
+function readinessOf({ readiness }: ClusterStatus): Html {
   const checks = Object.entries(readiness.checks).map(
     ([name, result]) => html`<li class="${result === 'ok' ? 'good' : 'bad'}">${name}: ${result}</li>`,
   );
@@ -67,7 +67,7 @@ function readinessOf({ readiness }: Status): Html {
   );
 }
 
-function processOf({ metrics }: Status): Html {
+function processOf({ metrics }: ClusterStatus): Html {
   const milliseconds = (name: string, fraction: number) => {
     const seconds = metrics.quantile(name, fraction);
     if (seconds === undefined) return 'none yet';
@@ -109,7 +109,7 @@ const states: Readonly<Record<string, string>> = {
 };
 const stateOf = ({ state }: Node): string => states[state] ?? 'unknown';
 
-function nodesSection({ cluster }: Status): Html {
+function nodesSection({ cluster }: ClusterStatus): Html {
   if (cluster === undefined) return section('Nodes', unknown);
   const present = cluster.nodes.filter(({ state }) => state !== NodeState.GONE);
   const live = present.filter(({ state }) => state === NodeState.LIVE);
@@ -145,7 +145,7 @@ function rowOf(node: Node, most: number) {
 }
 
 /** Shards are on the move where their owner drains or is dead, or where they have none. */
-function movesOf({ cluster }: Status): Html {
+function movesOf({ cluster }: ClusterStatus): Html {
   if (cluster === undefined) return section('Moves under way', unknown);
   const leaving = cluster.nodes.filter(({ state, shards }) => state !== NodeState.LIVE && shards > 0);
   const moves = leaving.map(
@@ -162,7 +162,7 @@ function movesOf({ cluster }: Status): Html {
 const pathOf = ({ kind, id }: Address): string => `${kind}/${id}`;
 const command = (text: string): Html => html`<code>scriptorium ${text}</code>`;
 
-function deadDeliveriesOf({ backlog }: Status): Html {
+function deadDeliveriesOf({ backlog }: ClusterStatus): Html {
   if (backlog === undefined) return section('Timers and tells', unknown);
   const { pendingTimers, pendingTells, deadTimerCount, deadTellCount } = backlog;
   const rows = [
@@ -189,7 +189,7 @@ function deadDeliveriesOf({ backlog }: Status): Html {
   );
 }
 
-function deadMailsOf({ deadMails, metrics }: Status): Html {
+function deadMailsOf({ deadMails, metrics }: ClusterStatus): Html {
   if (deadMails === undefined) return section('Mail', unknown);
   const waiting = metrics.sum('scriptorium_mail_queue_mails') ?? 0;
   const rows = deadMails.map(({ id, attempts, lastFailure }) => [

@@ -22,7 +22,7 @@ interface DeadMail {
   readonly lastFailure: string | null;
 }
 
-export interface Status {
+export interface ClusterStatus {
   readonly nowMs: number;
   /** The name of the node that answers. */
   readonly node: string;
@@ -50,7 +50,7 @@ const deadMax = 20;
 /** A page should come, whatever hangs. */
 const mailDeadlineMs = 2_000;
 
-export async function readStatus(options: StatusOptions): Promise<Status> {
+export async function readStatus(options: StatusOptions): Promise<ClusterStatus> {
   const { node, version, clock, readiness, registry } = options;
   const [report, metrics, cluster, backlog, deadMails] = await Promise.all([
     readiness.report(),

@@ -60,7 +60,7 @@ export const lockOfCockroach = [
 ];
 
 /**
- * Of two backups of one database, one runs. The lock goes with the connection. On CockroachDB, which has no such locks, a row
+ * Only one backup of a database runs at a time. The lock goes with the connection. On CockroachDB, which has no such locks, a row
  * is locked instead.
  */
 export async function takeBackupLock(client: pg.Client): Promise<void> {
@@ -91,21 +91,21 @@ export async function migrationsOf(client: pg.ClientBase): Promise<readonly stri
   return found?.rows.map(({ id }) => id) ?? [];
 }
 
-const isMark = (id: string): boolean => id.startsWith(restoringMark);
+const isRestoringMark = (id: string): boolean => id.startsWith(restoringMark);
 
 /**
  * This release does not know all tables of a newer one. A backup would lack them, and a restore would leave them as they are.
  * @throws BackupError
  */
 export function assertOwnSchema(recorded: readonly string[]): void {
-  if (recorded.every((id) => isKnownMigration(id) || isMark(id))) return;
+  if (recorded.every((id) => isKnownMigration(id) || isRestoringMark(id))) return;
   throw new BackupError(
     'refused',
     'A newer release has changed the schema of this database: use the command line of that one.',
   );
 }
 
-export const isHalfRestored = (recorded: readonly string[]): boolean => recorded.some(isMark);
+export const isHalfRestored = (recorded: readonly string[]): boolean => recorded.some(isRestoringMark);
 
 const undefinedTable = '42P01';
 

@@ -25,7 +25,7 @@ import {
 import { restore } from './restore.ts';
 import { openerWith, sealerFor } from './sealing.ts';
 import type { BackupTarget } from './target.ts';
-import { type Verified, verify } from './verify.ts';
+import { type VerifiedBackup, verify } from './verify.ts';
 
 export interface BackupRequest {
   /** Without one, BACKUP_TARGET. */
@@ -89,14 +89,14 @@ export interface RestoreRequest {
   readonly onProgress: (text: string) => void;
 }
 
-export interface Restored {
+export interface RestoredBackup {
   readonly manifest: Manifest;
   /** Whether the secret key of this server is that of the database. Undefined if there is none here. */
   readonly isSecretKeyRight: boolean | undefined;
 }
 
 /** @throws BackupError | StartError */
-export function restoreServer(config: BackupConfiguration, request: RestoreRequest): Promise<Restored> {
+export function restoreServer(config: BackupConfiguration, request: RestoreRequest): Promise<RestoredBackup> {
   const { keepPositions, onProgress } = request;
   return guarded(() =>
     withTarget(config, { ...request, create: false }, async (target) => {
@@ -126,7 +126,7 @@ export interface VerifyRequest {
 }
 
 /** @throws BackupError | StartError */
-export function verifyBackup(config: BackupConfiguration, request: VerifyRequest): Promise<Verified> {
+export function verifyBackup(config: BackupConfiguration, request: VerifyRequest): Promise<VerifiedBackup> {
   const { accounts, scratchIn = tmpdir(), onProgress } = request;
   return guarded(() =>
     withTarget(config, { target: request.target, create: false }, async (target) => {

@@ -9,7 +9,7 @@
  *     6. check   the database is read back and compared with the manifest
  *     7. ready   positions of devices become invalid, epochs grow, and the mark goes, in one transaction
  *
- * A crash at any step leaves the mark, or a database without rows; the next run begins anew, and finds the files that are there.
+ * A crash at any step leaves the mark, or a database without rows. The next run starts over, and finds the files that are there.
  */
 import type pg from 'pg';
 import type { FileStore } from '../../actors/files/store.ts';

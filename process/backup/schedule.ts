@@ -1,6 +1,6 @@
 /**
- * Backups of a single process by the clock (BACKUP_SCHEDULE): `scriptorium backup` as a child, so that zipping and encrypting
- * disturb nobody, and a backup that goes wrong takes nothing along.
+ * Backups of a single process by the clock (BACKUP_SCHEDULE). `scriptorium backup` runs as a child. So zipping and encrypting
+ * delay no request, and a backup that crashes does not take the server with it.
  *
  *     waiting    until the next time of the day
  *     running    one child; it ends with the server, which loses no more than a crash does
@@ -61,12 +61,12 @@ export function backupMetrics(registry: Registry) {
 }
 
 export async function startBackupSchedule(options: BackupScheduleOptions): Promise<BackupSchedule> {
-  const schedule = new Schedule(options);
+  const schedule = new DailyBackups(options);
   await schedule.start();
   return schedule;
 }
 
-class Schedule implements BackupSchedule {
+class DailyBackups implements BackupSchedule {
   readonly #options: BackupScheduleOptions;
   readonly #ending = new AbortController();
   readonly #lastSuccess: Gauge;

@@ -30,7 +30,7 @@ export async function startScratchServer(options: {
 }): Promise<ScratchServer> {
   const child = spawn(process.execPath, [...process.execArgv, entry], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Nothing of the settings of the server that was backed up: this one sends and calls nobody.
+    // It has no settings of the server that was backed up: it sends no mail and calls no other server.
     env: {
       HOST: '127.0.0.1',
       PORT: '0',
@@ -118,13 +118,13 @@ interface RequestOptions {
   readonly token?: string;
 }
 
-interface Answer {
+interface ServerAnswer {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: what is answered is looked at as a client would
   readonly body: any;
 }
 
-async function ask(url: string, path: string, { body, token }: RequestOptions): Promise<Answer> {
+async function ask(url: string, path: string, { body, token }: RequestOptions): Promise<ServerAnswer> {
   const answer = await fetch(`${url}${path}`, {
     method: 'POST',
     headers: {

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto';
 import { BackupError } from './error.ts';
 
-/** Names the recipients, so that what was encrypted to others is written anew. */
+/** Names the recipients, so that data encrypted to others is written again. */
 const plain = 'plain';
 
 export interface Sealer {

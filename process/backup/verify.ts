@@ -38,7 +38,7 @@ export interface VerifyOptions {
   readonly onProgress: (text: string) => void;
 }
 
-export interface Verified {
+export interface VerifiedBackup {
   readonly manifest: Manifest;
   readonly accounts: number;
   readonly items: number;
@@ -53,7 +53,7 @@ interface TriedAccount {
 }
 
 /** @throws BackupError | StartError */
-export const verify = (options: VerifyOptions): Promise<Verified> => new Verification(options).run();
+export const verify = (options: VerifyOptions): Promise<VerifiedBackup> => new Verification(options).run();
 
 class Verification {
   readonly #options: VerifyOptions;
@@ -62,7 +62,7 @@ class Verification {
     this.#options = options;
   }
 
-  async run(): Promise<Verified> {
+  async run(): Promise<VerifiedBackup> {
     const { manifest, scratch, onProgress } = this.#options;
     onProgress('Objects …');
     await this.#checkBlobs();

@@ -69,7 +69,7 @@ async function checkClock(
   return skewMs > clockSkewMaxMs / 10 ? warning(check, found, remedy) : ok(check, found);
 }
 
-/** Without these, a power cut takes back what clients were told is saved. */
+/** Without these, a power cut loses saves that clients were told are durable. */
 const durable = ['fsync', 'full_page_writes', 'synchronous_commit'] as const;
 
 async function checkDurability(client: pg.Client): Promise<Finding> {

@@ -2,14 +2,19 @@
  * `scriptorium doctor`: checks what a server depends on, with the server's own settings, and says how to fix what is wrong. It
  * changes nothing, and the server may be running.
  */
+
+import { existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { systemClock } from '../../runtime/clock.ts';
-import { systemRandom } from '../../runtime/random.ts';
+import { type Random, systemRandom } from '../../runtime/random.ts';
+import { dial, type NatsAccess, serverOf } from '../../runtime/transport/nats/dial.ts';
 import { ConfigError, type Configuration, configuration } from '../config/config.ts';
 import { connectionsOf } from '../database-settings.ts';
+import { connectionsWithin } from '../descriptors.ts';
 import { checkDatabase } from './database.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
-import { checkDescriptors, checkDisk } from './machine.ts';
-import { checkNats } from './nats.ts';
 import { checkPublicUrl } from './public-url.ts';
 
 /** The findings in the order in which to fix them. If the configuration is invalid, that is the only finding. */
@@ -52,4 +57,79 @@ function configurationOrFindings(read: () => Configuration): Configuration | rea
 function configurationFindings(warnings: readonly string[]): readonly Finding[] {
   if (warnings.length === 0) return [ok('configuration', 'It is valid.')];
   return warnings.map((text) => warning('configuration', text, 'See docs/configuration.md.'));
+}
+
+// --- NATS --------------------------------------------------------------------------------------------------
+
+/* Whether each NATS server of `NATS_URL` can be used: reached, large enough messages, JetStream. */
+
+const pingIntervalMs = 10_000;
+
+/** A finding for each server. */
+function checkNats(access: NatsAccess, random: Random): Promise<readonly Finding[]> {
+  return Promise.all(access.servers.map((url) => checkServer(url, access, random)));
+}
+
+async function checkServer(url: string, access: NatsAccess, random: Random): Promise<Finding> {
+  try {
+    const server = serverOf(url);
+    const check = `NATS ${server.address}`;
+    const { client } = await dial([server], { access, name: 'scriptorium doctor', pingIntervalMs, random });
+    try {
+      const version = client.info?.version ?? 'unknown';
+      const hasJetStream = await jetstreamManager(client).then(
+        () => true,
+        () => false,
+      );
+      if (hasJetStream) return ok(check, `Version ${version} answers, with JetStream.`);
+      return problem(
+        check,
+        `Version ${version} answers, without JetStream: wake-ups wait for sweeps.`,
+        'Start it with `--jetstream`, and allow this user to use it.',
+      );
+    } finally {
+      await client.close();
+    }
+  } catch (error) {
+    return problem(
+      'NATS',
+      (error as Error).message,
+      'Check NATS_URL, NATS_CREDENTIALS_FILE and NATS_CA_FILE.',
+    );
+  }
+}
+
+// --- the machine -------------------------------------------------------------------------------------------
+
+/* What the machine gives the server: file descriptors and room on its disks. */
+
+const gibibyte = 2 ** 30;
+/** PostgreSQL stops for good on a full disk, and an upload needs room before it is refused for want of it. */
+const freeBytesMin = gibibyte;
+const freeShareMin = 0.1;
+
+export function checkDescriptors(connectionsMax: number, limits?: string): Finding {
+  const check = 'file descriptors';
+  const possible = connectionsWithin(connectionsMax, limits);
+  if (possible === connectionsMax) return ok(check, `They allow all ${connectionsMax} connections.`);
+  return warning(
+    check,
+    `They allow ${possible} of the ${connectionsMax} connections of CONNECTIONS_MAX.`,
+    'Raise the limit: `ulimit -n`, or LimitNOFILE= in the service.',
+  );
+}
+
+/** `folder` may not exist yet: then it is on the disk of the nearest folder above that does. */
+export async function checkDisk(what: string, folder: string): Promise<Finding> {
+  const check = `disk of ${what}`;
+  const { bavail, blocks, bsize } = await statfs(existing(resolve(folder)));
+  const free = bavail * bsize;
+  const found = `${(free / gibibyte).toFixed(1)} GiB are free, ${Math.round((bavail / blocks) * 100)} % of the disk.`;
+  const remedy = 'Make room, or move it to a larger disk.';
+  if (free < freeBytesMin) return problem(check, found, remedy);
+  return bavail / blocks < freeShareMin ? warning(check, found, remedy) : ok(check, found);
+}
+
+function existing(folder: string): string {
+  return existsSync(folder) ? folder : existing(dirname(folder));
 }

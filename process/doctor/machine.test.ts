@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { checkDescriptors, checkDisk } from './machine.ts';
+import { checkDescriptors, checkDisk } from './doctor.ts';
 
 const limits = (soft: number) =>
   `Max open files            ${soft}              1048576              files\n`;

@@ -9,7 +9,7 @@ const dayMs = 86_400_000;
 /** Authorities that renew by themselves do so 30 days ahead: less means that renewing has failed for a while. */
 const certificateDaysMin = 14;
 
-interface Answer {
+interface UrlAnswer {
   readonly status: number;
   readonly certificateEndMs: number | undefined;
 }
@@ -38,7 +38,7 @@ export async function checkPublicUrl(publicUrl: string, nowMs: number): Promise<
   }
 }
 
-function answerOf(url: URL, headers: Readonly<Record<string, string>>): Promise<Answer> {
+function answerOf(url: URL, headers: Readonly<Record<string, string>>): Promise<UrlAnswer> {
   const ask = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     const request = ask(url, { headers, timeout: timeoutMs, agent: false });
@@ -58,7 +58,7 @@ function answerOf(url: URL, headers: Readonly<Record<string, string>>): Promise<
   });
 }
 
-function checkHealth({ status }: Answer): Finding {
+function checkHealth({ status }: UrlAnswer): Finding {
   const check = 'public address';
   if (status === 200) return ok(check, 'The server answers there.');
   return problem(
@@ -69,7 +69,7 @@ function checkHealth({ status }: Answer): Finding {
 }
 
 export function checkCertificate(
-  { certificateEndMs }: Pick<Answer, 'certificateEndMs'>,
+  { certificateEndMs }: Pick<UrlAnswer, 'certificateEndMs'>,
   nowMs: number,
 ): readonly Finding[] {
   if (certificateEndMs === undefined) return [];
@@ -81,7 +81,7 @@ export function checkCertificate(
 }
 
 /** The server refuses a handshake without a token by 401. A request whose `Upgrade` a proxy dropped gets another answer. */
-function checkSockets({ status }: Answer): Finding {
+function checkSockets({ status }: UrlAnswer): Finding {
   const check = 'sockets';
   if (status === 401) return ok(check, 'The proxy passes them.');
   return problem(

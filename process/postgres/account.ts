@@ -16,7 +16,7 @@ const run = promisify(execFile);
 /** The whole environment of started programs: our own holds secrets, and theirs must fix the language of messages. */
 export const programEnvironment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' } as const;
 
-export interface Account {
+export interface SystemAccount {
   /** Absent: this process's own user. */
   readonly ids?: { readonly uid: number; readonly gid: number };
   /** Starts a program as this account. */
@@ -30,7 +30,7 @@ export async function chooseAccount(
   clusterPath: string,
   parentPath: string,
   programs: readonly string[],
-): Promise<Account> {
+): Promise<SystemAccount> {
   if (process.getuid?.() !== 0) return ownAccount;
   const ids = (await ownerOf(clusterPath)) ?? (await postgresUser());
   await letThrough(parentPath, ids.gid);
@@ -38,7 +38,7 @@ export async function chooseAccount(
   return accountOf(ids, await passDirectories(ids));
 }
 
-const ownAccount: Account = {
+const ownAccount: SystemAccount = {
   spawn: (program, args, options) => spawn(program, args, options),
   own: async () => undefined,
 };
@@ -46,7 +46,7 @@ const ownAccount: Account = {
 type Ids = { readonly uid: number; readonly gid: number };
 
 /** With a `prefix`, that program starts it and changes the user. Otherwise this process changes the user. */
-function accountOf(ids: Ids, prefix: readonly string[]): Account {
+function accountOf(ids: Ids, prefix: readonly string[]): SystemAccount {
   const [wrapper, ...wrapperArgs] = prefix;
   return {
     ids,

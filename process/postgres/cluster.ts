@@ -1,6 +1,6 @@
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Account, programEnvironment } from './account.ts';
+import { programEnvironment, type SystemAccount } from './account.ts';
 
 export const superuser = 'scriptorium';
 export const embeddedConnectionsMax = 50;
@@ -44,7 +44,7 @@ const settings = {
   lc_messages: 'C',
 } as const;
 
-export interface Endpoint {
+export interface ServerEndpoint {
   /** The directory of the unix socket, or 127.0.0.1. */
   readonly host: string;
   readonly port: number;
@@ -53,7 +53,7 @@ export interface Endpoint {
 /** `overrides` win over the settings above. They are for tests, which need less durability and more connections. */
 export function serverArguments(
   clusterPath: string,
-  endpoint: Endpoint,
+  endpoint: ServerEndpoint,
   overrides: Readonly<Record<string, string>> = {},
 ): string[] {
   const onSocket = endpoint.host.startsWith('/');
@@ -75,7 +75,7 @@ export function serverArguments(
  */
 export async function initialiseCluster(
   clusterPath: string,
-  options: { readonly initdb: string; readonly account: Account; readonly password: string },
+  options: { readonly initdb: string; readonly account: SystemAccount; readonly password: string },
 ): Promise<void> {
   if (await exists(clusterPath)) return;
   const { initdb, account, password } = options;
@@ -95,7 +95,12 @@ export async function initialiseCluster(
   await rename(draft, clusterPath);
 }
 
-function runInitdb(initdb: string, account: Account, path: string, passwordFile: string): Promise<void> {
+function runInitdb(
+  initdb: string,
+  account: SystemAccount,
+  path: string,
+  passwordFile: string,
+): Promise<void> {
   const args = [
     `--pgdata=${path}`,
     `--pwfile=${passwordFile}`,

@@ -13,17 +13,17 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/ports.ts';
 import { chooseAccount } from './account.ts';
 import { findBinaries } from './binaries.ts';
-import { type Endpoint, initialiseCluster, serverArguments, superuser } from './cluster.ts';
+import { initialiseCluster, type ServerEndpoint, serverArguments, superuser } from './cluster.ts';
 import { type Postmaster, startPostmaster } from './postmaster.ts';
 
 export interface EmbeddedPostgres {
   /** The parameters of a connection, the same for the whole life of the server. */
-  readonly connection: Connection;
+  readonly connection: EmbeddedConnection;
   state(): 'running' | 'restarting' | 'stopped';
   stop(): Promise<void>;
 }
 
-export interface Connection extends Endpoint {
+export interface EmbeddedConnection extends ServerEndpoint {
   readonly user: string;
   readonly password: string;
   readonly database: string;
@@ -121,16 +121,16 @@ function supervise(first: Postmaster, start: () => Promise<Postmaster>, clock: C
  * The socket is in the cluster's directory, which only its owner can enter. If its path is too long for a
  * socket address, the server listens on a free loopback port instead.
  */
-async function chooseEndpoint(clusterPath: string): Promise<Endpoint> {
+async function chooseEndpoint(clusterPath: string): Promise<ServerEndpoint> {
   return isSocketPath(clusterPath) ? socketOf(clusterPath) : endpointOf(clusterPath, await freePort());
 }
 
 /** Where a server on this directory listens, with the port that it has taken. */
-export const endpointOf = (clusterPath: string, port: number): Endpoint =>
+export const endpointOf = (clusterPath: string, port: number): ServerEndpoint =>
   isSocketPath(clusterPath) ? socketOf(clusterPath) : { host: '127.0.0.1', port };
 
 const socketPort = 5432;
-const socketOf = (clusterPath: string): Endpoint => ({ host: clusterPath, port: socketPort });
+const socketOf = (clusterPath: string): ServerEndpoint => ({ host: clusterPath, port: socketPort });
 
 function isSocketPath(clusterPath: string): boolean {
   const addressBytes = process.platform === 'linux' ? 107 : 103;
@@ -149,7 +149,7 @@ function freePort(): Promise<number> {
   });
 }
 
-async function createDatabase(connection: Connection): Promise<void> {
+async function createDatabase(connection: EmbeddedConnection): Promise<void> {
   const client = new pg.Client({ ...connection, database: 'postgres' });
   // An idle client that loses its server emits an error; the query in progress reports it as well.
   client.on('error', () => undefined);

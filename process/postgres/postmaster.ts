@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/ports.ts';
-import { type Account, programEnvironment } from './account.ts';
+import { programEnvironment, type SystemAccount } from './account.ts';
 
 export interface Postmaster {
   /** Resolves with the last words of the process once it has ended, no matter what ended it. */
@@ -29,7 +29,7 @@ export interface PostmasterOptions {
   readonly program: string;
   readonly args: readonly string[];
   readonly clusterPath: string;
-  readonly account: Account;
+  readonly account: SystemAccount;
   readonly clock: Clock;
   readonly logger: Logger;
 }

@@ -144,8 +144,10 @@ export class ActiveActors {
 
   /** Hands a message to its actor, and activates the actor if necessary. Every rejection is an outcome of the message. */
   deliver(address: Address, message: Message): void {
+    const leaving = message.reachesLeaving ? this.find(address) : undefined;
     try {
-      this.at(address, (actor) => actor.deliver(message));
+      if (leaving !== undefined) leaving.deliver(message);
+      else this.at(address, (actor) => actor.deliver(message));
     } catch (error) {
       if (!(error instanceof ActorError)) throw error;
       message.resolve({ error });
@@ -190,11 +192,11 @@ export class ActiveActors {
     const activated = await actor.activate();
     this.#activating -= 1;
     this.#activateNext();
-    if (activated === 'locked') await this.#activateAside(actor);
+    if (activated === 'locked') await this.#activateInBackground(actor);
   }
 
   /** Tries again until the row is free or its patience ends. It holds no slot and no connection that others could use. */
-  async #activateAside(actor: Actor): Promise<void> {
+  async #activateInBackground(actor: Actor): Promise<void> {
     const { clock, lockedRowSemaphore } = this.#options;
     for (let pauseMs = lockedPauseMinMs; ; pauseMs = Math.min(lockedPauseMaxMs, pauseMs * 2)) {
       await sleep(clock, pauseMs);

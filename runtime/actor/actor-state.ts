@@ -1,10 +1,10 @@
-import type { PendingCommit } from '../commit/pending-commit.ts';
 import type { TimerRow } from '../store/store.ts';
 import { tombstoneSlice } from '../store/tables.ts';
 import type { LoadedState } from './activation.ts';
+import type { PendingCommit } from './gate.ts';
 import { Layers, removed } from './layers.ts';
 import { Rows } from './rows.ts';
-import type { Recorded } from './turn.ts';
+import type { RecordedTurn } from './turn.ts';
 
 /** The memory of an actor that has no state. */
 const emptyStateBytes = 6_000;
@@ -42,7 +42,7 @@ export class ActorState {
   }
 
   /** Overlays the state with what a turn recorded, as part of the commit numbered `commit`. */
-  overlay(recorded: Recorded, commit: number): void {
+  overlay(recorded: RecordedTurn, commit: number): void {
     for (const [name, change] of recorded.slices) {
       this.slices.overlay(name, change === removed ? removed : change.value, commit);
     }

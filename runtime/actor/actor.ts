@@ -26,7 +26,6 @@ import { type Address, shardOf } from '../address.ts';
 import type { Activation } from '../command.ts';
 import type { Committing } from '../commit/committer.ts';
 import type { ConflictingRow, ConflictingRows } from '../commit/conflicting-rows.ts';
-import type { PendingCommit } from '../commit/pending-commit.ts';
 import { settleCommit } from '../commit/settlement.ts';
 import {
   FencedError,
@@ -47,15 +46,15 @@ import { endSpan, type Span } from '../tracing.ts';
 import { ActivationWaiters, loadActor } from './activation.ts';
 import { ActorState } from './actor-state.ts';
 import type { ActorEnvironment } from './environment.ts';
-import { Gate, possibleCauses } from './gate.ts';
+import { Gate, type PendingCommit, possibleCauses } from './gate.ts';
 import type { Layers } from './layers.ts';
 import { Mailbox } from './mailbox.ts';
-import type { Message, Outcome, Queued } from './message.ts';
+import type { Message, MessageOutcome, QueuedMessage } from './message.ts';
 import { readFailure } from './reads.ts';
 import { RecordedCalls } from './recorded-calls.ts';
 import {
   isEmpty,
-  type Recorded,
+  type RecordedTurn,
   RunningTurn,
   speculativeView,
   type TurnScope,
@@ -287,14 +286,14 @@ export class Actor implements Committing {
     return this.#gate.admits(next, this.#env.limits.pendingBytesMax) && this.#mailbox.isNextReady;
   }
 
-  #take(entry: Queued): void {
+  #take(entry: QueuedMessage): void {
     const turn = new RunningTurn(this.#scope(entry.conflicting));
     const outcome = this.#run(entry, turn);
     if (isPlanOutdated(entry, outcome)) this.#mailbox.requeue(entry);
     else this.#took(entry, turn, outcome);
   }
 
-  #took(entry: Queued, turn: RunningTurn, outcome: Outcome): void {
+  #took(entry: QueuedMessage, turn: RunningTurn, outcome: MessageOutcome): void {
     entry.signals = turn.recorded.signals;
     this.turns += 1;
     this.#env.metrics.turn(entry.message.what, 'error' in outcome ? 'error' : 'ok');
@@ -303,12 +302,12 @@ export class Actor implements Committing {
     else this.#addPending(entry, outcome, turn.recorded);
   }
 
-  #takeAfterCommit(entry: Queued): void {
-    this.#gate.seal();
+  #takeAfterCommit(entry: QueuedMessage): void {
+    this.#gate.closePending();
     this.#mailbox.requeue(entry);
   }
 
-  #run({ message, reads }: Queued, turn: RunningTurn): Outcome {
+  #run({ message, reads }: QueuedMessage, turn: RunningTurn): MessageOutcome {
     const { clock, lease } = this.#env;
     if (clock.monotonicMs() > message.deadlineMs) {
       return { error: new RetryableError('the deadline passed before the turn', { outcome: 'none' }) };
@@ -328,11 +327,11 @@ export class Actor implements Committing {
   }
 
   /** An outcome without writes leaves at once, or with the last commit whose state it may have seen. */
-  #hold(entry: Queued, outcome: Outcome): void {
+  #hold(entry: QueuedMessage, outcome: MessageOutcome): void {
     if (!this.#gate.hold({ queued: entry, outcome })) this.#answer(entry, outcome);
   }
 
-  #addPending(entry: Queued, outcome: Outcome, recorded: Recorded): void {
+  #addPending(entry: QueuedMessage, outcome: MessageOutcome, recorded: RecordedTurn): void {
     const commit = this.#gate.addPending({ queued: entry, outcome }, recorded);
     this.#held.overlay(recorded, commit);
     if (this.#gate.flight === undefined) this.#env.committer.ready(this);
@@ -360,7 +359,7 @@ export class Actor implements Committing {
     };
   }
 
-  #answer(entry: Queued, outcome: Outcome): void {
+  #answer(entry: QueuedMessage, outcome: MessageOutcome): void {
     const { commitSpan } = entry;
     // Do this even if the caller no longer waits: the turn's effects are durable all the same.
     if ('value' in outcome) {
@@ -393,7 +392,7 @@ export class Actor implements Committing {
       const commit = pending.build(this.address, this.epoch, this.#version, commitId);
       return this.#held.hasEnded ? { ...commit, ends: true } : commit;
     } catch (error) {
-      this.#failAlone(error instanceof Error ? error : new TerminalError('a commit could not be built'));
+      this.#failUnbatched(error instanceof Error ? error : new TerminalError('a commit could not be built'));
       return undefined;
     }
   }
@@ -451,7 +450,7 @@ export class Actor implements Committing {
   }
 
   failed(error: UnavailableError | TerminalError): void {
-    if (error instanceof TerminalError) this.#failAlone(error);
+    if (error instanceof TerminalError) this.#failUnbatched(error);
     else this.#failAll(error);
   }
 
@@ -513,7 +512,7 @@ export class Actor implements Committing {
   }
 
   /** One turn of the commit wrote what cannot be stored. The turn that does so when committed alone fails with `error`. */
-  #failAlone(error: Error): void {
+  #failUnbatched(error: Error): void {
     const { flight } = this.#gate;
     const entries = flight === undefined ? [] : possibleCauses(flight.pending);
     for (const { queued: entry } of entries) {
@@ -535,7 +534,7 @@ export class Actor implements Committing {
     this.#revert([]);
   }
 
-  #revert(again: readonly Queued[]): void {
+  #revert(again: readonly QueuedMessage[]): void {
     this.#gate.clear(this.#held.durableCommit);
     this.#held.revert();
     if (this.#phase === 'gone') return;
@@ -547,7 +546,7 @@ export class Actor implements Committing {
 
   /** Fails messages whose deadline has passed. Called by the host at intervals. */
   expire(nowMs: number): void {
-    const late = (entry: Queued) => entry.message.deadlineMs < nowMs;
+    const late = (entry: QueuedMessage) => entry.message.deadlineMs < nowMs;
     // Made only where one is late: an error costs its stack, and every actor in use comes here.
     const none = () => new RetryableError('the deadline passed before the turn', { outcome: 'none' });
     for (const entry of this.#mailbox.takeWhere(late)) this.#answer(entry, { error: none() });
@@ -564,11 +563,11 @@ function outcomeUnknown(): RetryableError {
 }
 
 /** A turn that runs again has a commit of its own each time. */
-function beginCommitSpan(entry: Queued): void {
+function beginCommitSpan(entry: QueuedMessage): void {
   entry.commitSpan?.end();
   entry.commitSpan = entry.message.span?.child('commit');
 }
 
 /** The turns before this one changed the state that its plan was made from. */
-const isPlanOutdated = ({ reads }: Queued, outcome: Outcome): boolean =>
+const isPlanOutdated = ({ reads }: QueuedMessage, outcome: MessageOutcome): boolean =>
   reads?.isEarly === true && 'error' in outcome && outcome.error instanceof UnplannedRowError;

@@ -6,7 +6,7 @@ import { NegativeCache } from '../read/negative-cache.ts';
 import { UnchangedSince } from '../read/unchanged-since.ts';
 import type { StoreRead, Write } from '../store/store.ts';
 import { type RowOf, table } from '../table.ts';
-import { type Ask, answerPlans, sharedResults } from './reads.ts';
+import { answerPlans, type ReadRequest, sharedResults } from './reads.ts';
 
 const note = table({
   name: 'note',
@@ -45,7 +45,7 @@ test('each owner that authorizes the reader has its rows and the position to go 
     { owner: 'c', complete: false },
   ];
   const requests: StoreRead[] = [];
-  const ask: Ask = async (reads) => {
+  const ask: ReadRequest = async (reads) => {
     requests.push(...reads);
     return [{ rows, complete: false, authorized }];
   };
@@ -62,7 +62,7 @@ test('each owner that authorizes the reader has its rows and the position to go 
 
 test('a read of no owners does not ask the store', (t) => {
   const plans = { shared: crossOwner(note, { membership, owners: [], limit: 9 }) };
-  const ask: Ask = () => Promise.reject(new Error('asked'));
+  const ask: ReadRequest = () => Promise.reject(new Error('asked'));
   const answers = answerPlans(plans, 'me', { negativeCache: knowsNothing() }, ask);
   if (answers instanceof Promise) return t.fail();
   t.deepEqual(sharedResults(plans, answers), { shared: { owners: [], isQuiet: true } });
@@ -110,7 +110,7 @@ class Owners {
     { negativeCache = knowsNothing(), requests = [] as StoreRead[] } = {},
   ) {
     const store = new ModelStore(this.#database);
-    const ask: Ask = (reads) => {
+    const ask: ReadRequest = (reads) => {
       requests.push(...reads);
       return store.read(reads);
     };

@@ -16,7 +16,7 @@ import type { SampledLog } from '../sampled-log.ts';
 import type { Semaphore } from '../semaphore.ts';
 import type { Store, TellRow, TimerRow } from '../store/store.ts';
 import type { AnyTable } from '../table.ts';
-import type { Removed } from './layers.ts';
+import type { RemovedMark } from './layers.ts';
 
 /** What an actor takes from its host. */
 export interface ActorEnvironment {
@@ -24,7 +24,7 @@ export interface ActorEnvironment {
   readonly dependencies: Dependencies;
   readonly shardCount: number;
   readonly store: Store;
-  /** For actors that wait for the lock of their row. */
+  /** Slots of actors that wait for the lock of their row. */
   readonly lockedRowSemaphore: Semaphore;
   readonly clock: Clock;
   readonly random: Random;
@@ -44,7 +44,7 @@ export interface ActorEnvironment {
   gone(actor: { readonly address: Address }): void;
   /** The stored state of the actor has a newer format than this release reads. */
   unreadable(actor: { readonly shard: number }): void;
-  timersCommitted(timers: Iterable<TimerRow | Removed>): void;
+  timersCommitted(timers: Iterable<TimerRow | RemovedMark>): void;
   jobsCommitted(address: Address, changes: readonly JobChange[]): void;
   tellsCommitted(tells: readonly TellRow[]): void;
 }

@@ -36,3 +36,21 @@ test('a removed key is absent from the keys and comes back when reverted', (t) =
   layers.promote(new Map([['a', removed]]), 1);
   t.is(layers.get('a'), undefined);
 });
+
+test('a family is known from the durable layer while no speculative value belongs to it', (t) => {
+  const layers = new Layers<string>();
+  layers.load('share:a', 'x');
+  layers.load('file:b', 'y');
+  layers.overlay('file:c', 'z', 1);
+  t.deepEqual([...(layers.family('share:') ?? [])], [['a', 'x']]);
+  t.is(layers.family('share:'), layers.family('share:'), 'the same map until it changes');
+  t.is(layers.family('file:'), undefined);
+  layers.promote(new Map([['file:c', 'z']]), 1);
+  t.deepEqual(
+    [...(layers.family('file:') ?? [])],
+    [
+      ['b', 'y'],
+      ['c', 'z'],
+    ],
+  );
+});

@@ -5,7 +5,7 @@
 import { heapBytes, mapEntryBytes, textBytes } from './memory.ts';
 
 export const removed: unique symbol = Symbol('removed');
-export type Removed = typeof removed;
+export type RemovedMark = typeof removed;
 
 /** The durable layer. */
 export class DurableLayer<T> extends Map<string, T> {
@@ -49,7 +49,7 @@ const familyEntryBytes = mapEntryBytes + textBytes('');
 /** A map with a durable and a speculative layer. */
 export class Layers<T> {
   readonly #durable = new DurableLayer<T>();
-  readonly #speculative = new Map<string, { value: T | Removed; commit: number }>();
+  readonly #speculative = new Map<string, { value: T | RemovedMark; commit: number }>();
   #durableBytes = 0;
 
   get(key: string): T | undefined {
@@ -74,18 +74,24 @@ export class Layers<T> {
     for (const [key, { value }] of this.#speculative) if (value !== removed) yield key;
   }
 
+  /** The entries whose keys begin with `prefix`, if the speculative layer has none of them. */
+  family(prefix: string): ReadonlyMap<string, T> | undefined {
+    for (const key of this.#speculative.keys()) if (key.startsWith(prefix)) return undefined;
+    return this.#durable.family(prefix);
+  }
+
   load(key: string, value: T): void {
     this.#durable.set(key, value);
     this.#durableBytes += entryBytes(key, value);
   }
 
   /** Overlays a value of the commit numbered `commit`. */
-  overlay(key: string, value: T | Removed, commit: number): void {
+  overlay(key: string, value: T | RemovedMark, commit: number): void {
     this.#speculative.set(key, { value, commit });
   }
 
   /** Makes the values of commit `commit` durable. Later values stay speculative above them. */
-  promote(changes: ReadonlyMap<string, T | Removed>, commit: number): void {
+  promote(changes: ReadonlyMap<string, T | RemovedMark>, commit: number): void {
     for (const [key, value] of changes) {
       this.#forget(key);
       if (value !== removed) this.load(key, value);

@@ -11,7 +11,7 @@
 import type { Plans } from '../command.ts';
 import type { NegativeCache } from '../read/negative-cache.ts';
 import type { StoreRead, StoreRows } from '../store/store.ts';
-import type { Message, Queued } from './message.ts';
+import type { Message, QueuedMessage } from './message.ts';
 import { queued } from './message.ts';
 import { answerPlans, type ReadAnswers } from './reads.ts';
 import type { Rows } from './rows.ts';
@@ -23,7 +23,7 @@ export interface MailboxOptions {
   readonly negativeCache: NegativeCache;
   read(reads: readonly StoreRead[]): Promise<readonly StoreRows[]>;
   /** The state from which a plan is made. */
-  view(entry: Queued): StateView;
+  view(entry: QueuedMessage): StateView;
   durableCommit(): number;
   /** A message's reads were answered. */
   onReady(): void;
@@ -31,7 +31,7 @@ export interface MailboxOptions {
 
 export class Mailbox {
   readonly #options: MailboxOptions;
-  #entries: Queued[] = [];
+  #entries: QueuedMessage[] = [];
 
   constructor(options: MailboxOptions) {
     this.#options = options;
@@ -41,7 +41,7 @@ export class Mailbox {
     return this.#entries.length;
   }
 
-  get next(): Queued | undefined {
+  get next(): QueuedMessage | undefined {
     return this.#entries[0];
   }
 
@@ -54,27 +54,27 @@ export class Mailbox {
     return this.#entries.map((entry) => entry.message);
   }
 
-  push(message: Message, cameMs: number): Queued {
+  push(message: Message, cameMs: number): QueuedMessage {
     const entry = queued(message, cameMs);
     this.#entries.push(entry);
     return entry;
   }
 
   /** Takes the next message, and uses up its reads. */
-  take(): Queued | undefined {
+  take(): QueuedMessage | undefined {
     const entry = this.#entries.shift();
     if (entry !== undefined) this.#end(entry);
     return entry;
   }
 
   /** Puts a message that was taken back, to run again before all others. */
-  requeue(entry: Queued): void {
+  requeue(entry: QueuedMessage): void {
     this.#entries.unshift(entry);
     this.begin(entry);
   }
 
   /** Takes every message that the predicate accepts. */
-  takeWhere(predicate: (entry: Queued) => boolean): readonly Queued[] {
+  takeWhere(predicate: (entry: QueuedMessage) => boolean): readonly QueuedMessage[] {
     const matching = this.#entries.filter(predicate);
     if (matching.length === 0) return matching;
     this.#entries = this.#entries.filter((entry) => !predicate(entry));
@@ -83,7 +83,7 @@ export class Mailbox {
   }
 
   /** Puts these messages before all others, as their turns run again, and begins every read again. */
-  restart(again: readonly Queued[]): void {
+  restart(again: readonly QueuedMessage[]): void {
     this.#entries = [...again, ...this.#entries];
     for (const entry of this.#entries) {
       this.#end(entry);
@@ -97,7 +97,7 @@ export class Mailbox {
     for (const entry of this.#entries) if (entry.reads === undefined) this.begin(entry);
   }
 
-  begin(entry: Queued): void {
+  begin(entry: QueuedMessage): void {
     const isEarly = entry !== this.next;
     try {
       this.#plan(entry, entry.message.plans(this.#options.view(entry)), isEarly);
@@ -106,7 +106,7 @@ export class Mailbox {
     }
   }
 
-  #plan(entry: Queued, plans: Plans, isEarly: boolean): void {
+  #plan(entry: QueuedMessage, plans: Plans, isEarly: boolean): void {
     const { owner, rows, negativeCache, durableCommit, read } = this.#options;
     const answers = answerPlans(plans, owner, { rows, negativeCache }, read);
     // Needed even if memory knows everything: it must not lose a later commit's rows before the turn runs.
@@ -118,7 +118,7 @@ export class Mailbox {
     } else entry.reads = { ...begun, answers };
   }
 
-  #await(entry: Queued, answers: Promise<ReadAnswers>): void {
+  #await(entry: QueuedMessage, answers: Promise<ReadAnswers>): void {
     const { reads } = entry;
     if (reads === undefined) return;
     const span = entry.message.span?.child('reads');
@@ -139,7 +139,7 @@ export class Mailbox {
     );
   }
 
-  #end(entry: Queued): void {
+  #end(entry: QueuedMessage): void {
     if (entry.reads?.ticket !== undefined) this.#options.rows.end(entry.reads.ticket);
   }
 }

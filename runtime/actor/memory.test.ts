@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { PendingCommit } from '../commit/pending-commit.ts';
+import { PendingCommit } from './gate.ts';
 import { Layers, removed } from './layers.ts';
 import { heapBytes } from './memory.ts';
 

@@ -1,6 +1,7 @@
+import { shardOf } from '../address.ts';
 import { keys, type PlanResults, type Plans, type Turn, type View } from '../command.ts';
 import { ConflictingRows } from '../commit/conflicting-rows.ts';
-import type { Signal } from '../events/publisher.ts';
+import type { TurnSignal } from '../events/publisher.ts';
 import { callTable } from '../store/tables.ts';
 import type { Span } from '../tracing.ts';
 import type { AskCall } from '../transport/transport.ts';
@@ -16,19 +17,21 @@ export interface Message {
   readonly creates: boolean;
   /** A tombstone answers commands with "not found". Timers and tells decide for themselves. */
   readonly reachesTombstone: boolean;
+  /** Also while the shard of the actor leaves this host, if the actor is in memory. */
+  readonly reachesLeaving?: boolean;
   /** After this the caller no longer waits, in monotonic milliseconds. */
   readonly deadlineMs: number;
   /** The turn as a step of its request, if that is sampled. */
   readonly span?: Span | undefined;
   plans(view: StateView): Plans;
   run(turn: RunningTurn, plans: Plans, answers: ReadAnswers): unknown;
-  resolve(outcome: Outcome): void;
+  resolve(outcome: MessageOutcome): void;
 }
 
-export type Outcome = { readonly value: unknown } | { readonly error: unknown };
+export type MessageOutcome = { readonly value: unknown } | { readonly error: unknown };
 
 /** A message at an actor, with the reads that were begun for it. */
-export interface Queued {
+export interface QueuedMessage {
   readonly message: Message;
   /** When it came, monotonic. */
   readonly cameMs: number;
@@ -37,11 +40,11 @@ export interface Queued {
   /** Commit it alone: merged commits with it were rejected or lost. */
   unmerged: boolean;
   conflicting: ConflictingRows;
-  /** The caller was told that the outcome is unknown, and no longer waits. */
+  /** The caller got the answer that the outcome is unknown, and no longer waits. */
   answered: boolean;
   reads: BegunReads | undefined;
   /** The signals of the turn's last run. They leave with its outcome, unless that is an error. */
-  signals: readonly Signal[];
+  signals: readonly TurnSignal[];
   /** The commit that carries the turn's last run, as a step of its request, if that is sampled. */
   commitSpan?: Span | undefined;
 }
@@ -55,7 +58,7 @@ interface BegunReads {
   error: unknown;
 }
 
-export function queued(message: Message, cameMs: number): Queued {
+export function queued(message: Message, cameMs: number): QueuedMessage {
   return {
     message,
     cameMs,
@@ -84,10 +87,10 @@ export function turnMessage(
   call: Pick<AskCall, 'address' | 'callId' | 'deadlineMs' | 'span'> & {
     what: string;
     creates: boolean;
-    shard: number;
+    shardCount: number;
   },
   step: TurnStep,
-  resolve: (outcome: Outcome) => void,
+  resolve: (outcome: MessageOutcome) => void,
 ): Message {
   const key = { ...call.address, call_key: step.recorded ? callKey(call.callId) : '' };
   return {
@@ -112,7 +115,7 @@ export function turnMessage(
         turn.record(
           recordedCall({
             self: call.address,
-            shard: call.shard,
+            shard: shardOf(call.address, call.shardCount),
             callId: call.callId,
             reply,
             at: turn.nowMs,

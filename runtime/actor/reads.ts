@@ -18,7 +18,7 @@ import type { NegativeCache, OwnerRequest, Versions } from '../read/negative-cac
 import { StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
 import { versionTable } from '../store/tables.ts';
 import { type AnyRow, type AnyTable, keyText, ownerColumn } from '../table.ts';
-import { type Removed, removed } from './layers.ts';
+import { removed } from './layers.ts';
 import type { RetainedRow, Rows } from './rows.ts';
 
 /** The store's answers by plan name. A plan that did not need the store has none. */
@@ -27,7 +27,7 @@ export type ReadAnswers = ReadonlyMap<string, StoreRows>;
 const noAnswers: ReadAnswers = new Map();
 
 /** Asks the store, for some actor. @throws StoreError | OverloadedError */
-export type Ask = (reads: readonly StoreRead[]) => Promise<readonly StoreRows[]>;
+export type ReadRequest = (reads: readonly StoreRead[]) => Promise<readonly StoreRows[]>;
 
 // biome-ignore lint/suspicious/noExplicitAny: a plan over any table
 type AnyCrossOwnerPlan = CrossOwnerPlan<any>;
@@ -58,7 +58,7 @@ export function answerPlans(
   plans: Plans,
   owner: string,
   memory: Memory,
-  ask: Ask,
+  ask: ReadRequest,
 ): ReadAnswers | Promise<ReadAnswers> {
   const split = splitReads(plans, owner, memory);
   const { negativeCache } = memory;
@@ -77,7 +77,7 @@ async function askInTwo(
   split: SplitReads,
   unknown: StoreRead,
   negativeCache: NegativeCache,
-  ask: Ask,
+  ask: ReadRequest,
 ): Promise<ReadAnswers> {
   const first = await askFor(new Map([...split.reads, [versionsPlan, unknown]]), ask);
   const versions = versionsIn(first.get(versionsPlan));
@@ -86,7 +86,7 @@ async function askInTwo(
   return joinAnswers(split, new Map([...first, ...second]), opened);
 }
 
-async function askFor(reads: ReadonlyMap<string, StoreRead>, ask: Ask): Promise<ReadAnswers> {
+async function askFor(reads: ReadonlyMap<string, StoreRead>, ask: ReadRequest): Promise<ReadAnswers> {
   if (reads.size === 0) return noAnswers;
   const answered = await ask([...reads.values()]);
   return new Map([...reads.keys()].map((name, index) => [name, answered[index] ?? nothing]));
@@ -329,21 +329,22 @@ function overlayRows(
   last: number,
   overlay: Iterable<RetainedRow>,
 ): readonly AnyRow[] {
-  let over: Map<string, AnyRow | Removed> | undefined;
-  for (const { key, row } of overlay) {
-    over ??= new Map();
-    over.set(key, row);
-  }
-  if (over === undefined) return fetched;
-  const newer = over;
+  const newer = [...overlay];
+  if (newer.length === 0) return fetched;
   const order = orderColumn(plan.table);
-  const merged = fetched.filter((row) => !newer.has(keyText(plan.table, row)));
-  for (const row of newer.values()) {
+  const merged = notIn(newer, plan.table, fetched);
+  for (const { row } of newer) {
     if (row === removed) continue;
     const position = Number(row[order]);
     if (position > plan.after && position <= last && inSubset(plan, row)) merged.push(row);
   }
   return merged.sort((a, b) => Number(a[order]) - Number(b[order]));
+}
+
+function notIn(newer: readonly RetainedRow[], table: AnyTable, fetched: readonly AnyRow[]): AnyRow[] {
+  if (fetched.length === 0) return [];
+  const keys = new Set(newer.map(({ key }) => key));
+  return fetched.filter((row) => !keys.has(keyText(table, row)));
 }
 
 function cut(plan: RangePlan<AnyTable>, rows: readonly AnyRow[]): readonly AnyRow[] {

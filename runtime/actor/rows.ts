@@ -11,13 +11,13 @@
  */
 
 import type { AnyRow, AnyTable } from '../table.ts';
-import { type Removed, removed } from './layers.ts';
+import { type RemovedMark, removed } from './layers.ts';
 import { heapBytes } from './memory.ts';
 
 export interface RetainedRow {
   readonly table: AnyTable;
   readonly key: string;
-  readonly row: AnyRow | Removed;
+  readonly row: AnyRow | RemovedMark;
   readonly commit: number;
   readonly bytes: number;
 }
@@ -38,7 +38,7 @@ export class Rows {
   readonly #durable = new Set<RetainedRow>();
   /** Those of them that are kept for outstanding reads alone. */
   readonly #uncached = new Set<RetainedRow>();
-  /** By table: every row of a greater order than this is kept. Absent until a write shows where memory begins. */
+  /** Keyed by table: every row of a greater order than this is kept. Absent until a write shows where memory begins. */
   readonly #completeAbove = new Map<string, number>();
   readonly #tickets = new Set<ReadTicket>();
   /** Outstanding reads keep more than the cache may hold. */
@@ -97,7 +97,7 @@ export class Rows {
     return this.#byTable.get(table.name)?.values() ?? [];
   }
 
-  overlay(table: AnyTable, key: string, row: AnyRow | Removed, commit: number): void {
+  overlay(table: AnyTable, key: string, row: AnyRow | RemovedMark, commit: number): void {
     let rows = this.#byTable.get(table.name);
     if (rows === undefined) {
       rows = new Map();
@@ -174,7 +174,7 @@ export class Rows {
   }
 }
 
-function orderOf(table: AnyTable, row: AnyRow | Removed): number | undefined {
+function orderOf(table: AnyTable, row: AnyRow | RemovedMark): number | undefined {
   return row === removed || table.order === undefined ? undefined : Number(row[table.order]);
 }
 

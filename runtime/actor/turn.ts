@@ -8,14 +8,14 @@ import { ConflictingRows } from '../commit/conflicting-rows.ts';
 import type { JobShape, MessageShape, Tells } from '../contract.ts';
 import type { Dependencies, Dependency } from '../dependency.ts';
 import { OverloadedError } from '../errors.ts';
-import type { Publisher, Signal } from '../events/publisher.ts';
+import type { Publisher, TurnSignal } from '../events/publisher.ts';
 import { isJobTimer, started, timerOf } from '../jobs/lease.ts';
 import type { Slice, SliceMap } from '../slice.ts';
 import { encode } from '../store/encoding.ts';
 import { putOver, type StoreRows, type TellRow, type TimerRow, type Write } from '../store/store.ts';
 import { callTable, outboxTable, tombstoneSlice } from '../store/tables.ts';
 import { type AnyKey, type AnyRow, type AnyTable, keyText, type RowOf } from '../table.ts';
-import { type Layers, type Removed, removed } from './layers.ts';
+import { type Layers, type RemovedMark, removed } from './layers.ts';
 import type { ReadAnswers } from './reads.ts';
 import { crossOwnerResult, found, mergePlan } from './reads.ts';
 import type { RecordedCalls } from './recorded-calls.ts';
@@ -25,17 +25,17 @@ import type { Rows } from './rows.ts';
 export type RecordedTell = Omit<TellRow, 'sender_version'>;
 
 /** The effects of a turn. */
-export interface Recorded {
-  readonly slices: Map<string, { value: unknown; format: number } | Removed>;
+export interface RecordedTurn {
+  readonly slices: Map<string, { value: unknown; format: number } | RemovedMark>;
   readonly rows: Map<string, { key: string; write: Write }>;
-  readonly timers: Map<string, TimerRow | Removed>;
+  readonly timers: Map<string, TimerRow | RemovedMark>;
   readonly tells: RecordedTell[];
   /** Not written. They leave with the turn's outcome. */
-  readonly signals: Signal[];
+  readonly signals: TurnSignal[];
 }
 
 /** Whether it wrote nothing. */
-export function isEmpty(recorded: Recorded): boolean {
+export function isEmpty(recorded: RecordedTurn): boolean {
   return (
     recorded.slices.size === 0 &&
     recorded.rows.size === 0 &&
@@ -72,7 +72,7 @@ function familyKey(family: string, key: string): string {
 export type SliceSource = Pick<Layers<unknown>, 'get'> & {
   keys(): Iterable<string>;
   /** The answer of `entries`, where it need not be computed each time. */
-  family?(prefix: string): ReadonlyMap<string, unknown>;
+  family?(prefix: string): ReadonlyMap<string, unknown> | undefined;
 };
 
 /** The actor's slices as one layer or both show them. */
@@ -124,7 +124,7 @@ export class StateView implements View {
 
   entries<T>(of: SliceMap<T>): ReadonlyMap<string, T> {
     const prefix = familyKey(of.family, '');
-    const known = this.#slices.family?.(prefix);
+    const known = this.knownFamily(prefix);
     if (known !== undefined) return known as ReadonlyMap<string, T>;
     const found = new Map<string, T>();
     for (const name of this.sliceNames()) {
@@ -135,6 +135,10 @@ export class StateView implements View {
 
   protected slice(name: string): unknown {
     return this.#slices.get(name);
+  }
+
+  protected knownFamily(prefix: string): ReadonlyMap<string, unknown> | undefined {
+    return this.#slices.family?.(prefix);
   }
 
   protected sliceNames(): Iterable<string> {
@@ -163,7 +167,7 @@ export function speculativeView(
 }
 
 export class RunningTurn extends StateView implements Turn {
-  readonly recorded: Recorded = {
+  readonly recorded: RecordedTurn = {
     slices: new Map(),
     rows: new Map(),
     timers: new Map(),
@@ -202,6 +206,11 @@ export class RunningTurn extends StateView implements Turn {
     const own = this.recorded.slices.get(name);
     if (own === undefined) return this.#scope.slices.get(name);
     return own === removed ? undefined : own.value;
+  }
+
+  protected override knownFamily(prefix: string): ReadonlyMap<string, unknown> | undefined {
+    for (const name of this.recorded.slices.keys()) if (name.startsWith(prefix)) return undefined;
+    return super.knownFamily(prefix);
   }
 
   protected override *sliceNames(): Generator<string> {
@@ -358,9 +367,9 @@ export class RunningTurn extends StateView implements Turn {
   /** The results of the turn's plans, overlaid with kept rows and the turn's own writes. */
   results<P extends Plans>(plans: P, answers: ReadAnswers): PlanResults<P> {
     const results: Record<string, unknown> = {};
-    for (const [name, plan] of Object.entries(plans)) {
-      const answer = answers.get(name);
-      results[name] = this.#result(plan, answer);
+    for (const name in plans) {
+      const plan = plans[name];
+      if (plan !== undefined) results[name] = this.#result(plan, answers.get(name));
     }
     return results as PlanResults<P>;
   }

@@ -91,7 +91,7 @@ export const batchRequestSchema = z.object({
 export type BatchRequest = z.infer<typeof batchRequestSchema>;
 
 export const batchReplySchema = z.object({
-  /** By the position of each ask. Null: ask for it by itself. */
+  /** In the order of the asks. Null: ask for it by itself. */
   replies: z.array(z.object({ value: z.unknown() }).nullable()).readonly(),
 });
 export type BatchReply = z.infer<typeof batchReplySchema>;

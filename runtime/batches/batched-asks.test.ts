@@ -8,7 +8,7 @@ import type { AskCall } from '../transport/transport.ts';
 import type { BatchReply, BatchRequest } from './batch-answers.ts';
 import { BatchedAsks } from './batched-asks.ts';
 
-/** Of one shard. */
+/** Users of one shard. */
 const ids: readonly string[] = Array.from({ length: 4_000 }, (_, at) => `user ${at}`).filter(
   (id) => shardOf({ kind: 'user', id }, testShardCount) === 3,
 );

@@ -16,7 +16,7 @@
 import { shardOf } from '../address.ts';
 import type { Clock } from '../clock.ts';
 import { OverloadedError } from '../errors.ts';
-import type { Retrier } from '../host/retrier.ts';
+import type { Retrier } from '../host/actors.ts';
 import type { Random } from '../random.ts';
 import { Semaphore } from '../semaphore.ts';
 import type { AskCall } from '../transport/transport.ts';

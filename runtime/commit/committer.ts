@@ -11,9 +11,7 @@
  *   conflict      nothing was applied. Members whose rows another transaction holds locked are stuck. They go on unbatched, each
  *                 again after a growing pause and in the end unavailable; the others go again at once without them. If no row
  *                 is locked, all of it goes again after a pause with jitter, in the end in halves
- *   rejected      nothing was applied. The keys of all members are looked up at once. Members that collide with stored rows are
- *                 rejected, those that collide with others of the batch go again unbatched, and the rest at once without them.
- *                 If none are found, all of it goes again in halves
+ *   rejected      nothing was applied. The keys of all members are looked up at once. Members that collide with stored rows are rejected. Those that collide with others of the batch go again unbatched, and the rest go again at once. If none are found, all of it goes again in halves
  *   defect        nothing was applied; it goes again in halves, so that in the end only the defect fails
  *   unavailable   nothing was applied; every member fails
  *   unknown       every member settles by its own barrier, and counts as stuck
@@ -56,13 +54,13 @@ export interface Committing {
 
 const nothingSeen: Rejection = { conflicting: [], isRival: false };
 
-interface Member {
+interface BatchMember {
   readonly actor: Committing;
   readonly commit: Commit;
 }
 
-interface Batch {
-  readonly members: readonly Member[];
+interface CommitBatch {
+  readonly members: readonly BatchMember[];
   /** How often this batch, or the batch that it was part of, has failed. */
   readonly failures: number;
 }
@@ -86,7 +84,7 @@ export class Committer {
   readonly #options: CommitterOptions;
   readonly #ready = new Set<Committing>();
   readonly #unbatched = new Set<Committing>();
-  readonly #quarantine: Batch[] = [];
+  readonly #quarantine: CommitBatch[] = [];
   /** How many times in a row an actor was stuck. */
   readonly #stuck = new WeakMap<Committing, number>();
   readonly #writes: WriteHealth;
@@ -167,9 +165,9 @@ export class Committer {
     this.#unbatched.clear();
   }
 
-  #takeMembers(): readonly Member[] {
+  #takeMembers(): readonly BatchMember[] {
     const { batchActorsMax, batchBytesMax } = this.#options.limits;
-    const members: Member[] = [];
+    const members: BatchMember[] = [];
     let bytes = 0;
     for (const actor of this.#ready) {
       if (members.length >= batchActorsMax) break;
@@ -183,7 +181,7 @@ export class Committer {
   }
 
   /** The batch in quarantine that has failed least, and among several the one that has waited longest. */
-  #takeQuarantined(): Batch | undefined {
+  #takeQuarantined(): CommitBatch | undefined {
     let best = 0;
     for (const [index, { failures }] of this.#quarantine.entries()) {
       if (failures < (this.#quarantine[best]?.failures ?? 0)) best = index;
@@ -191,7 +189,7 @@ export class Committer {
     return this.#quarantine.splice(best, 1)[0];
   }
 
-  async #send(batch: Batch): Promise<void> {
+  async #send(batch: CommitBatch): Promise<void> {
     const { store, clock, metrics } = this.#options;
     const { members } = batch;
     const sentMs = clock.monotonicMs();
@@ -211,14 +209,14 @@ export class Committer {
     }
   }
 
-  #batchSpan(members: readonly Member[]): Span | undefined {
+  #batchSpan(members: readonly BatchMember[]): Span | undefined {
     const { tracer } = this.#options;
     if (tracer === undefined) return undefined;
     const steps = members.flatMap(({ actor }) => actor.commitSpans);
     return steps.length === 0 ? undefined : tracer.batch('commit batch', steps);
   }
 
-  async #failed(batch: Batch, error: unknown): Promise<void> {
+  async #failed(batch: CommitBatch, error: unknown): Promise<void> {
     const { logger, metrics, failures } = this.#options;
     const { members } = batch;
     // After an error that is not the store's the outcome is unknown.
@@ -234,7 +232,7 @@ export class Committer {
     for (const { actor } of members) report(actor, failure, error);
   }
 
-  async #conflicted({ members, failures }: Batch): Promise<void> {
+  async #conflicted({ members, failures }: CommitBatch): Promise<void> {
     const locked = members.length === 1 ? members : await this.#lockedOf(members);
     const others = members.filter((member) => !locked.includes(member));
     for (const member of locked) {
@@ -248,7 +246,7 @@ export class Committer {
   }
 
   /** The members whose rows are locked, as far as the database says so. */
-  async #lockedOf(members: readonly Member[]): Promise<readonly Member[]> {
+  async #lockedOf(members: readonly BatchMember[]): Promise<readonly BatchMember[]> {
     try {
       const unlocked = await this.#options.store.unlocked(members.map(({ commit }) => commit.address));
       return members.filter((_, index) => !unlocked.has(index));
@@ -258,10 +256,10 @@ export class Committer {
     }
   }
 
-  async #rejected({ members, failures }: Batch): Promise<void> {
+  async #rejected({ members, failures }: CommitBatch): Promise<void> {
     const rejections = await this.#rejectionsOf(members);
-    const innocent: Member[] = [];
-    const rivals: Member[] = [];
+    const innocent: BatchMember[] = [];
+    const rivals: BatchMember[] = [];
     for (const [index, member] of members.entries()) {
       const { conflicting, isRival } = rejections?.[index] ?? nothingSeen;
       if (conflicting.length > 0) member.actor.rejected(conflicting);
@@ -277,10 +275,10 @@ export class Committer {
     else only?.actor.rejected([]);
   }
 
-  async #rejectionsOf(members: readonly Member[]): Promise<readonly Rejection[] | undefined> {
+  async #rejectionsOf(members: readonly BatchMember[]): Promise<readonly Rejection[] | undefined> {
     try {
       return await findRejections(
-        this.#options.store,
+        this.#options,
         members.map(({ commit }) => commit),
       );
     } catch (error) {
@@ -293,7 +291,7 @@ export class Committer {
     this.#stuck.set(actor, (this.#stuck.get(actor) ?? 0) + 1);
   }
 
-  #sendLater({ members, failures }: Batch): void {
+  #sendLater({ members, failures }: CommitBatch): void {
     const { clock, random } = this.#options;
     const pauseMs = Math.min(conflictPauseMaxMs, 5 * 2 ** failures);
     this.#pausing += 1;
@@ -304,7 +302,7 @@ export class Committer {
     });
   }
 
-  #halve({ members, failures }: Batch): void {
+  #halve({ members, failures }: CommitBatch): void {
     const half = Math.ceil(members.length / 2);
     this.#quarantine.push({ members: members.slice(0, half), failures });
     if (half < members.length) this.#quarantine.push({ members: members.slice(half), failures });

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { FakeClock } from '../../test/kit/clock.ts';
 import { type Store, StoreError, type StoreRows } from '../store/store.ts';
 import { table } from '../table.ts';
 import { ConflictingRows, findRejections } from './conflicting-rows.ts';
@@ -51,11 +52,12 @@ function storeThatGivesUp(times: number): Pick<Store, 'read'> & { readCount: num
 
 test('the row in the way of a commit is looked for again where the database gave the look-up up', async (t) => {
   const store = storeThatGivesUp(12);
+  const clock = new FakeClock();
   const commit = { writes: [{ table: title, put: requestedTitle, isNew: true }] };
-  const [rejection] = await findRejections(store, [commit]);
+  const [rejection] = await findRejections({ store, clock }, [commit]);
   t.deepEqual(rejection, { conflicting: [{ table: title, row: heldTitle }], isRival: false });
   t.is(store.readCount, 13);
-  const error = await t.throwsAsync(findRejections(storeThatGivesUp(13), [commit]), {
+  const error = await t.throwsAsync(findRejections({ store: storeThatGivesUp(13), clock }, [commit]), {
     instanceOf: StoreError,
   });
   t.is(error?.failure, 'conflict');

@@ -1,5 +1,5 @@
-import { readRepeated } from '../read/read-repeated.ts';
-import type { Commit, Store, StoreRead, Write } from '../store/store.ts';
+import { type RepeatingOptions, readRepeated } from '../read/read-repeated.ts';
+import type { Commit, StoreRead, Write } from '../store/store.ts';
 import { type AnyRow, type AnyTable, keyText, rejectsByKey, tupleText } from '../table.ts';
 
 /** A committed row whose unique key made a commit fail. */
@@ -61,11 +61,11 @@ export interface Rejection {
 
 /** For each of these commits, in order, the known causes of its rejection. @throws StoreError */
 export async function findRejections(
-  store: Pick<Store, 'read'>,
+  options: RepeatingOptions,
   commits: readonly Pick<Commit, 'writes'>[],
 ): Promise<readonly Rejection[]> {
   const uniqueValues = commits.map(({ writes }) => uniqueValuesOf(writes));
-  const holders = await findHolders(store, uniqueValues.flat());
+  const holders = await findHolders(options, uniqueValues.flat());
   const claimed = new Set<string>();
   return commits.map(({ writes }, index) => {
     const keys = uniqueValues[index] ?? [];
@@ -107,7 +107,7 @@ const keyId = (table: AnyTable, unique: readonly string[], row: AnyRow) =>
   `${table.name} ${unique.join()} ${tupleText(unique, row)}`;
 
 async function findHolders(
-  store: Pick<Store, 'read'>,
+  options: RepeatingOptions,
   uniqueValues: readonly UniqueValue[],
 ): Promise<ReadonlyMap<string, AnyRow>> {
   const byKey = new Map<string, { readonly of: UniqueValue; readonly values: Map<string, AnyRow> }>();
@@ -123,7 +123,7 @@ async function findHolders(
     // No large columns: those of a whole batch would have no bound in memory.
     return { read: 'lookup', table, unique, values: [...values.values()], budgetBytes: 0 };
   });
-  const answers = await readRepeated(store, reads);
+  const answers = await readRepeated(options, reads);
   return new Map(
     lookups.flatMap(({ of: { table, unique } }, index) =>
       (answers[index]?.rows ?? []).map((row) => [keyId(table, unique, row), row] as const),

@@ -11,6 +11,7 @@ import { slice } from '../slice.ts';
 import { encode } from '../store/encoding.ts';
 import type { TellRow, TimerRow, Write } from '../store/store.ts';
 import { outboxTable, timerTable } from '../store/tables.ts';
+import { afterFailure } from './delivery.ts';
 
 const seen = slice({ name: 'seen', format: 1, schema: z.array(z.string()), initial: [] });
 
@@ -216,6 +217,42 @@ test('a timer whose reads cannot be planned is dead in the end', async (t) => {
   const [row] = await store.timers({ kind: 'diary', id: 'a' });
   t.true(row?.dead);
   t.is(row?.attempts, 10);
+});
+
+/** The same kind in a release that knows neither the timers nor the tells. */
+const earlierRelease = { ...diary, timers: {}, tells: {} };
+const hourMs = 3_600_000;
+
+/** A timer and a tell, with a host of the earlier release alone for this time. */
+async function leftToEarlierRelease(forMs: number) {
+  const { actors, clock, database, restart } = await start(undefined, undefined, { attemptsMax: 3 });
+  const target = { kind: 'diary', id: 'b' };
+  database.lock(target);
+  await actors.get(diary, 'a').ask.remind({ atMs: clock.nowMs() + 1_000, text: 'a timer' });
+  await actors.get(diary, 'a').ask.send({ to: target.id, text: 'a tell' });
+  database.unlock(target);
+  const earlier = await restart({ kinds: [earlierRelease] });
+  await clock.advance(forMs);
+  return earlier;
+}
+
+test('a timer and a tell outlast a day with hosts that do not know them', async (t) => {
+  const earlier = await leftToEarlierRelease(24 * hourMs);
+  const { actors, clock } = await earlier.restart({ kinds: [diary] });
+  await clock.advance(0.25 * hourMs);
+  t.deepEqual(await actors.get(diary, 'a').ask.read(null), ['a timer']);
+  t.deepEqual(await actors.get(diary, 'b').ask.read(null), ['a tell']);
+});
+
+test('a timer and a tell that no host has known for three days are dead', async (t) => {
+  const { store } = await leftToEarlierRelease(72 * hourMs);
+  t.is((await store.deadTimers(10)).length, 1);
+  t.is((await store.deadTells(10)).length, 1);
+});
+
+test('what hosts tried that did not know a row counts for nothing where it is known', (t) => {
+  t.deepEqual(afterFailure(200, true, 10), { attempts: 1, dead: false });
+  t.deepEqual(afterFailure(9, true, 10), { attempts: 10, dead: true });
 });
 
 test('a timer that is armed anew for the same time fires with what it was armed with last', async (t) => {

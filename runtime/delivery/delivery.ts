@@ -3,7 +3,7 @@
  * a bounded number at a time to their actors. Those that fail are tried again later.
  */
 
-import type { Message, Outcome } from '../actor/message.ts';
+import type { Message, MessageOutcome } from '../actor/message.ts';
 import { type Address, addressKey } from '../address.ts';
 import type { Clock } from '../clock.ts';
 import { ActorError, TerminalError } from '../errors.ts';
@@ -34,6 +34,24 @@ export interface DeliveryOptions {
 /** Milliseconds to wait before attempt `attempts` + 1: one second doubling up to ten minutes. */
 export function retryPauseMs(attempts: number): number {
   return Math.min(600_000, 1_000 * 2 ** attempts);
+}
+
+/**
+ * A host of another release may not know a timer or a tell, and all hosts of an installation may be of that release for a while.
+ * Attempts are then ten minutes apart, so this is two days.
+ */
+const undeclaredAttemptsMax = 300;
+
+export interface Attempts {
+  readonly attempts: number;
+  readonly dead: boolean;
+}
+
+/** The attempts of a row after one more that failed. Those beyond `attemptsMax` were made by hosts that did not know the row. */
+export function afterFailure(before: number, isDeclared: boolean, attemptsMax: number): Attempts {
+  if (!isDeclared) return { attempts: before + 1, dead: before + 1 >= undeclaredAttemptsMax };
+  const attempts = before >= attemptsMax ? 1 : before + 1;
+  return { attempts, dead: attempts >= attemptsMax };
 }
 
 /** Whether the turn itself is to blame. Anything that the runtime could not do now is simply tried again at the next sweep. */
@@ -114,8 +132,8 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
     );
     // This pass found rows that cannot be tried now, or none where it looked. Other rows may still be due.
     const isIdle = rows.length === 0 || this.#inFlight.passedOver > passedOver;
-    const goesOn = this.#morePending && isIdle && !this.#inFlight.isFull;
-    return goesOn ? capacityPauseMs : limits.sweepMs;
+    const continues = this.#morePending && isIdle && !this.#inFlight.isFull;
+    return continues ? capacityPauseMs : limits.sweepMs;
   }
 
   /** A later sweep finds the rows for which there is no room now. */
@@ -145,6 +163,8 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
   }
 }
 
-export function outcomeOf(run: (resolve: (outcome: Outcome) => void) => void): Promise<Outcome> {
+export function outcomeOf(
+  run: (resolve: (outcome: MessageOutcome) => void) => void,
+): Promise<MessageOutcome> {
   return new Promise((resolve) => run(resolve));
 }

@@ -3,9 +3,9 @@ const passedOverMax = 10_000;
 /** The most rows kept while others of their actor are in flight. Later sweeps read the rest again. */
 const waitingMax = 1_000;
 
-interface Share<Row> {
+interface ActorRows<Row> {
   inFlight: number;
-  /** By key, in the order to try them. */
+  /** Keyed by key, in the order to try them. */
   readonly waiting: Map<string, Row>;
 }
 
@@ -21,7 +21,7 @@ interface Share<Row> {
 export class InFlight<Row> {
   /** The actor of each row in flight. */
   readonly #keys = new Map<string, string>();
-  readonly #shares = new Map<string, Share<Row>>();
+  readonly #shares = new Map<string, ActorRows<Row>>();
   readonly #failed = new Set<string>();
   #waiting = 0;
   /** Rows of the last sweep that found the queue full. */
@@ -98,7 +98,7 @@ export class InFlight<Row> {
     this.#waiting = 0;
   }
 
-  #wait(share: Share<Row>, key: string, row: Row): void {
+  #wait(share: ActorRows<Row>, key: string, row: Row): void {
     if (share.waiting.has(key)) return;
     if (this.#waiting >= waitingMax) {
       this.#putOff += 1;

@@ -7,9 +7,10 @@
  *
  * Crash: before the target's commit the row is there, and the tell is delivered again. After it the row is gone. A turn that
  * throws is tried again after a growing pause, and each attempt is committed. After `attemptsMax` the row is dead.
+ * A host that does not declare the tell tries it for two days: it may be of a release that does not know it.
  */
 
-import type { Message, Outcome } from '../actor/message.ts';
+import type { Message, MessageOutcome } from '../actor/message.ts';
 import type { RunningTurn } from '../actor/turn.ts';
 import type { Address } from '../address.ts';
 import { keys, type Plans, type TellHandler } from '../command.ts';
@@ -18,7 +19,7 @@ import type { Kind } from '../kind.ts';
 import { decode } from '../store/encoding.ts';
 import type { SweepRead, TellRow } from '../store/store.ts';
 import { outboxTable } from '../store/tables.ts';
-import { isFaultOfTurn, outcomeOf, RowDelivery, retryPauseMs } from './delivery.ts';
+import { afterFailure, isFaultOfTurn, outcomeOf, RowDelivery, retryPauseMs } from './delivery.ts';
 
 type Run = 'done' | 'dropped';
 const tellPlan = '$tell';
@@ -82,8 +83,8 @@ export class TellDelivery extends RowDelivery<TellRow> {
     const { limits, metrics, store } = this.options;
     const nowMs = await store.timeMs().catch(() => this.options.clock.nowMs());
     const outcome = await this.#turn(tell, undefined, (turn, row) => {
-      const attempts = row.attempts + 1;
-      const dead = attempts >= limits.attemptsMax;
+      const isDeclared = this.#handler(tell) !== undefined;
+      const { attempts, dead } = afterFailure(row.attempts, isDeclared, limits.attemptsMax);
       metrics.delivered('tell', dead ? 'dead' : 'failed');
       turn.keepTell({ ...row, attempts, dead, retry_at: nowMs + retryPauseMs(attempts) });
     });
@@ -107,7 +108,7 @@ export class TellDelivery extends RowDelivery<TellRow> {
     tell: TellRow,
     handler: TellHandler | undefined,
     work: (turn: RunningTurn, row: TellRow, reads: never) => void,
-  ): Promise<Outcome> {
+  ): Promise<MessageOutcome> {
     const { clock, limits, deliver } = this.options;
     const key = { target_kind: tell.target_kind, target_id: tell.target_id, tell_id: tell.tell_id };
     const run: Message['run'] = (turn, plans, answers): Run => {

@@ -10,20 +10,28 @@
  *
  * Crash: a turn that has not committed leaves the row, which is still due. A turn that has committed has removed it. A turn
  * that throws is tried again after a growing pause, and each attempt is committed. After `attemptsMax` the row is dead: it is
- * kept, counted, and blocks no other row. A later sweep repeats anything that the runtime could not do now.
+ * kept, counted, and blocks no other row. A host that does not declare the timer tries it for two days. A later sweep repeats
+ * anything that the runtime could not do now.
  *
  * The row of a job is a timer that is due when the job's lease ends. `runtime/jobs/jobs.ts` says what its turn does.
  */
 
-import type { Message, Outcome } from '../actor/message.ts';
+import type { Message, MessageOutcome } from '../actor/message.ts';
 import { type RunningTurn, timerBase } from '../actor/turn.ts';
 import type { Address } from '../address.ts';
 import type { Plans, TimerHandler } from '../command.ts';
 import type { Jobs } from '../jobs/jobs.ts';
-import { isJobTimer } from '../jobs/lease.ts';
+import { isJobTimer, jobOf } from '../jobs/lease.ts';
 import { decode } from '../store/encoding.ts';
 import type { SweepRead, TimerRow } from '../store/store.ts';
-import { type DeliveryOptions, isFaultOfTurn, outcomeOf, RowDelivery, retryPauseMs } from './delivery.ts';
+import {
+  afterFailure,
+  type DeliveryOptions,
+  isFaultOfTurn,
+  outcomeOf,
+  RowDelivery,
+  retryPauseMs,
+} from './delivery.ts';
 
 type Run = 'done' | 'dropped';
 
@@ -85,8 +93,11 @@ export class TimerDelivery extends RowDelivery<TimerRow, TimerDeliveryOptions> {
   }
 
   async #retryLater(row: TimerRow, nowMs: number): Promise<boolean> {
-    const attempts = row.attempts + 1;
-    const dead = attempts >= this.options.limits.attemptsMax;
+    const { attempts, dead } = afterFailure(
+      row.attempts,
+      this.#isDeclared(row),
+      this.options.limits.attemptsMax,
+    );
     this.options.metrics.delivered('timer', dead ? 'dead' : 'failed');
     // Leave out the handler's reads, because they may be what fails.
     const outcome = await this.#turn(row, undefined, (turn) => {
@@ -100,7 +111,13 @@ export class TimerDelivery extends RowDelivery<TimerRow, TimerDeliveryOptions> {
     return this.options.kinds.find((kind) => kind.name === row.kind)?.timers[timerBase(row.name)];
   }
 
-  #turn(row: TimerRow, handler: TimerHandler | undefined, work: Message['run']): Promise<Outcome> {
+  #isDeclared(row: TimerRow): boolean {
+    if (!isJobTimer(row.name)) return this.#handler(row) !== undefined;
+    const jobs = this.options.kinds.find((kind) => kind.name === row.kind)?.jobs ?? {};
+    return Object.hasOwn(jobs, timerBase(jobOf(row.name)));
+  }
+
+  #turn(row: TimerRow, handler: TimerHandler | undefined, work: Message['run']): Promise<MessageOutcome> {
     const { clock, limits, deliver } = this.options;
     return outcomeOf((resolve) =>
       deliver(this.addressOf(row), {

@@ -23,7 +23,7 @@ import type { Clock } from '../clock.ts';
 import type { Transport } from '../transport/transport.ts';
 
 /** A signal that a turn wants to send with its outcome, besides its writes. */
-export type Signal = { readonly publish: unknown } | { readonly subscribe: string };
+export type TurnSignal = { readonly publish: unknown } | { readonly subscribe: string };
 
 /** Longer than a gateway takes to renew all of its subscriptions. */
 export const subscriptionMs = 900_000;
@@ -57,7 +57,7 @@ export const missedSchema = z.object({
     .readonly()
     .nullable(),
 });
-export type Missed = z.infer<typeof missedSchema>;
+export type MissedEvents = z.infer<typeof missedSchema>;
 
 export interface PublisherOptions {
   readonly transport: Pick<Transport, 'publish' | 'isConnected'>;
@@ -68,7 +68,7 @@ export interface PublisherOptions {
   readonly subscriptionsMax?: number;
 }
 
-interface Subscription {
+interface GatewaySubscription {
   readonly gateway: string;
   readonly untilMs: number;
 }
@@ -85,7 +85,7 @@ interface GatewayStream {
 
 interface SubscribedActor {
   readonly shard: number;
-  subscriptions: readonly Subscription[];
+  subscriptions: readonly GatewaySubscription[];
 }
 
 /** The host at which a registration was made. */
@@ -95,7 +95,7 @@ export class Publisher {
   readonly #options: PublisherOptions;
   readonly #subscriptionsMax: number;
   readonly #byActor = new Map<string, SubscribedActor>();
-  /** By gateway. */
+  /** Keyed by gateway. */
   readonly #sent = new Map<string, GatewayStream>();
   /** How often this host has dropped a shard. */
   readonly #drops = new Map<number, number>();
@@ -148,7 +148,7 @@ export class Publisher {
   }
 
   /** The actors of the events after this number. */
-  missed(gateway: string, after: number): Missed {
+  missed(gateway: string, after: number): MissedEvents {
     const { sequence, actors } = this.#sent.get(gateway) ?? { sequence: 0, actors: [] };
     if (after > sequence || sequence - after > rememberedMax) return { host: this.host, actors: null };
     const missed = new Map<string, Address>();
@@ -160,7 +160,7 @@ export class Publisher {
   }
 
   /** Sends the signals of a turn of this actor, whose outcome may leave now. `trace`: see `HostEvent`. */
-  signalled(actor: Address, signals: readonly Signal[], trace?: string): void {
+  signalled(actor: Address, signals: readonly TurnSignal[], trace?: string): void {
     for (const signal of signals) {
       if ('subscribe' in signal) this.#subscribe(actor, signal.subscribe);
       else this.#publish(actor, signal.publish, trace);
@@ -212,7 +212,7 @@ export class Publisher {
     this.#options.transport.publish(gateway, trace === undefined ? published : { ...published, trace });
   }
 
-  #keep(key: string, subscribed: SubscribedActor, subscriptions: readonly Subscription[]): void {
+  #keep(key: string, subscribed: SubscribedActor, subscriptions: readonly GatewaySubscription[]): void {
     this.#size += subscriptions.length - subscribed.subscriptions.length;
     subscribed.subscriptions = subscriptions;
     if (subscriptions.length === 0) this.#byActor.delete(key);

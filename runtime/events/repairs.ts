@@ -19,7 +19,7 @@ import type { RepairCause, SubscriptionMetrics } from '../events.ts';
 import type { Random } from '../random.ts';
 import type { Transport } from '../transport/transport.ts';
 import { missedSchema, renewalSchema, subscriptionMs } from './publisher.ts';
-import type { Subscription, SubscriptionIndex } from './subscription-index.ts';
+import type { ActorSubscription, SubscriptionIndex } from './subscription-index.ts';
 
 export interface RepairsOptions {
   readonly gateway: string;
@@ -29,22 +29,22 @@ export interface RepairsOptions {
   readonly metrics: Pick<SubscriptionMetrics, 'gap'>;
   readonly index: SubscriptionIndex;
   /** Asks for a new registration of these subscriptions. */
-  readonly want: (cause: RepairCause, concerned: readonly Subscription[]) => void;
+  readonly want: (cause: RepairCause, concerned: readonly ActorSubscription[]) => void;
   /** When a renewed subscription is due again. */
   readonly nextDueMs: () => number;
 }
 
-interface Heard {
+interface LastEvent {
   /** The number of the last event. */
   last: number;
   atMs: number;
 }
 
 /** What a host was asked about missed events. */
-interface Question {
+interface RepairQuestion {
   inFlight: number;
   /** The actors of events that it has sent since then. */
-  readonly sentMeanwhile: Set<Subscription>;
+  readonly sentMeanwhile: Set<ActorSubscription>;
 }
 
 /** A host that has not even answered a renewal for this long has forgotten this gateway, too. */
@@ -58,9 +58,9 @@ const spreadPerHostMs = 50;
 
 export class Repairs {
   readonly #options: RepairsOptions;
-  readonly #heard = new Map<string, Heard>();
+  readonly #heard = new Map<string, LastEvent>();
   /** Hosts that are in question. */
-  readonly #questions = new Map<string, Question>();
+  readonly #questions = new Map<string, RepairQuestion>();
   /** Shards to be renewed next. */
   readonly #stale = new Set<number>();
   #renewing = 0;
@@ -77,7 +77,7 @@ export class Repairs {
   }
 
   /** The host has sent an event of this actor. */
-  sent(host: string, subscription: Subscription): void {
+  sent(host: string, subscription: ActorSubscription): void {
     const question = this.#questions.get(host);
     if (question === undefined) return;
     subscription.isBehind = true;
@@ -147,8 +147,8 @@ export class Repairs {
   async #missed(
     host: string,
     after: number,
-    { actor: address }: Subscription,
-  ): Promise<readonly Subscription[] | undefined> {
+    { actor: address }: ActorSubscription,
+  ): Promise<readonly ActorSubscription[] | undefined> {
     const { transport, gateway, clock, random, index } = this.#options;
     try {
       const answer = await transport.ask({
@@ -198,7 +198,7 @@ export class Repairs {
     }
   }
 
-  async #renew(subscriptions: readonly Subscription[]): Promise<void> {
+  async #renew(subscriptions: readonly ActorSubscription[]): Promise<void> {
     const { transport, gateway, clock, random, index, want, nextDueMs } = this.#options;
     const [first] = subscriptions;
     if (first === undefined) return;

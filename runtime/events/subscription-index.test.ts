@@ -1,5 +1,5 @@
 import test from 'ava';
-import { type Subscription, SubscriptionIndex } from './subscription-index.ts';
+import { type ActorSubscription, SubscriptionIndex } from './subscription-index.ts';
 
 test('the subscriptions of a shard are found without a look at those of others', (t) => {
   const index = new SubscriptionIndex();
@@ -14,7 +14,7 @@ test('the subscriptions of a shard are found without a look at those of others',
         return shard;
       },
     };
-    index.add(subscription as unknown as Subscription);
+    index.add(subscription as unknown as ActorSubscription);
   }
   looks = 0;
   t.deepEqual(

@@ -2,17 +2,17 @@
 import { type Address, addressKey } from '../address.ts';
 import type { RepairCause } from '../events.ts';
 
-export interface Subscription {
+export interface ActorSubscription {
   readonly key: string;
   readonly actor: Address;
   readonly shard: number;
   /** The incarnation that answered the last registration. */
   host: string | undefined;
-  /** What the last registration was answered by; another name tells that the host has dropped it since. */
+  /** The id in the answer to the last registration. Another id means that the host has dropped the registration since. */
   registration: string | undefined;
   /** When it must be renewed. */
   dueMs: number;
-  /** When it must be registered anew. */
+  /** When it must be registered again. */
   checkMs: number;
   /** When the first session of its subscribers ends by its age. */
   endsMs: number;
@@ -24,14 +24,14 @@ export interface Subscription {
 }
 
 export class SubscriptionIndex {
-  readonly #byActor = new Map<string, Subscription>();
-  readonly #byShard = new Map<number, Set<Subscription>>();
+  readonly #byActor = new Map<string, ActorSubscription>();
+  readonly #byShard = new Map<number, Set<ActorSubscription>>();
 
   get size(): number {
     return this.#byActor.size;
   }
 
-  get all(): Iterable<Subscription> {
+  get all(): Iterable<ActorSubscription> {
     return this.#byActor.values();
   }
 
@@ -39,36 +39,36 @@ export class SubscriptionIndex {
     return this.#byShard.keys();
   }
 
-  get(actor: Address): Subscription | undefined {
+  get(actor: Address): ActorSubscription | undefined {
     return this.#byActor.get(addressKey(actor));
   }
 
   /** False for a subscription that was removed, even if the actor has a new one. */
-  has(subscription: Subscription): boolean {
+  has(subscription: ActorSubscription): boolean {
     return this.#byActor.get(subscription.key) === subscription;
   }
 
-  ofShard(shard: number): readonly Subscription[] {
+  ofShard(shard: number): readonly ActorSubscription[] {
     return [...(this.#byShard.get(shard) ?? [])];
   }
 
-  where(concerns: (subscription: Subscription) => boolean): readonly Subscription[] {
+  where(concerns: (subscription: ActorSubscription) => boolean): readonly ActorSubscription[] {
     return [...this.#byActor.values()].filter(concerns);
   }
 
   /** Undefined if this gateway subscribes to no actor of the host. */
-  anyOf(host: string): Subscription | undefined {
+  anyOf(host: string): ActorSubscription | undefined {
     for (const subscription of this.#byActor.values()) if (subscription.host === host) return subscription;
     return undefined;
   }
 
-  add(subscription: Subscription): void {
+  add(subscription: ActorSubscription): void {
     const { key, shard } = subscription;
     this.#byActor.set(key, subscription);
     this.#byShard.set(shard, (this.#byShard.get(shard) ?? new Set()).add(subscription));
   }
 
-  remove(subscription: Subscription): void {
+  remove(subscription: ActorSubscription): void {
     const { key, shard } = subscription;
     this.#byActor.delete(key);
     const ofShard = this.#byShard.get(shard);
@@ -84,7 +84,7 @@ export class SubscriptionIndex {
 
 /** Subscriptions that wait for their registration, by shard. Those taken from a shard at once go in one message. */
 export class RegistrationQueue {
-  readonly #byShard = new Map<number, Set<Subscription>>();
+  readonly #byShard = new Map<number, Set<ActorSubscription>>();
   #size = 0;
 
   get size(): number {
@@ -96,14 +96,14 @@ export class RegistrationQueue {
     return [...this.#byShard.keys()];
   }
 
-  add(subscription: Subscription): void {
+  add(subscription: ActorSubscription): void {
     const waiting = this.#byShard.get(subscription.shard) ?? new Set();
     if (waiting.has(subscription)) return;
     this.#byShard.set(subscription.shard, waiting.add(subscription));
     this.#size += 1;
   }
 
-  delete(subscription: Subscription): void {
+  delete(subscription: ActorSubscription): void {
     const { shard } = subscription;
     const waiting = this.#byShard.get(shard);
     if (waiting?.delete(subscription) !== true) return;
@@ -112,7 +112,7 @@ export class RegistrationQueue {
   }
 
   /** Takes some subscriptions of a shard, up to a number. The rest of the shard goes behind the other shards. */
-  take(shard: number, most: number): readonly Subscription[] {
+  take(shard: number, most: number): readonly ActorSubscription[] {
     const waiting = this.#byShard.get(shard);
     if (waiting === undefined || most <= 0) return [];
     const batch = [...waiting].slice(0, most);

@@ -9,7 +9,7 @@ import { RetryableError, TerminalError, UnavailableError } from '../errors.ts';
 import type { RepairCause } from '../events.ts';
 import { silentLogger } from '../ports.ts';
 import type { AskCall, GatewayListener } from '../transport/transport.ts';
-import { type Missed, noActor, type Renewal } from './publisher.ts';
+import { type MissedEvents, noActor, type Renewal } from './publisher.ts';
 import { SubscriptionIndex } from './subscription-index.ts';
 import { Subscriptions, type SubscriptionsOptions } from './subscriptions.ts';
 
@@ -24,7 +24,7 @@ function startWith({
   register,
   event,
 }: Pick<SubscriptionsOptions, 'register' | 'event'> & {
-  readonly missed: (after: number) => Promise<Missed>;
+  readonly missed: (after: number) => Promise<MissedEvents>;
   readonly renew: () => Promise<Renewal>;
 }) {
   const clock = new FakeClock();
@@ -60,7 +60,7 @@ const sixSent: Renewal = { ...noneSent, sequence: 6 };
 function startSubscriptions(
   register: (actor: Address) => Promise<string | undefined> = async () => 'h',
   renew: (shard: number) => Promise<Renewal> = async () => noneSent,
-  missed: (after: number) => Promise<Missed> = async () => ({ host: 'h', actors: null }),
+  missed: (after: number) => Promise<MissedEvents> = async () => ({ host: 'h', actors: null }),
 ) {
   const clock = new FakeClock();
   const listeners = new Map<string, GatewayListener>();
@@ -78,7 +78,7 @@ function startSubscriptions(
     gaps: 0,
     renewed: [] as number[],
   };
-  const ask = ({ address, command, request }: AskCall): Promise<Renewal | Missed> => {
+  const ask = ({ address, command, request }: AskCall): Promise<Renewal | MissedEvents> => {
     if (command === '$missed') return missed((request as { after: number }).after);
     const shards = (request as { actors: Address[] }).actors.map((actor) => shardOf(actor, testShardCount));
     const shard = shardOf(address, testShardCount);

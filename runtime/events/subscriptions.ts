@@ -31,15 +31,14 @@ import type { Clock } from '../clock.ts';
 import { messageOf } from '../errors.ts';
 import type { RepairCause, Subscribe, SubscribedActors, Subscriber } from '../events.ts';
 import type { Actors } from '../handles.ts';
-import { createActorsBy } from '../host/actors.ts';
-import { Retrier } from '../host/retrier.ts';
+import { createActorsBy, Retrier } from '../host/actors.ts';
 import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import type { Tracer } from '../tracing.ts';
 import type { Hint, HostEvent, Transport } from '../transport/transport.ts';
 import { hostOfRegistration, noActor } from './publisher.ts';
 import { Repairs } from './repairs.ts';
-import { RegistrationQueue, type Subscription, SubscriptionIndex } from './subscription-index.ts';
+import { type ActorSubscription, RegistrationQueue, SubscriptionIndex } from './subscription-index.ts';
 
 export interface SubscriptionsOptions extends Subscriber {
   readonly transport: Pick<Transport, 'listen' | 'ask' | 'reachesOthers'>;
@@ -83,9 +82,9 @@ export class Subscriptions implements SubscribedActors {
   readonly #repairs: Repairs;
   readonly #actors: Actors;
   readonly #queue = new RegistrationQueue();
-  readonly #failed = new Set<Subscription>();
-  /** Registered anew, but not yet reported to their subscribers. */
-  readonly #repaired = new Set<Subscription>();
+  readonly #failed = new Set<ActorSubscription>();
+  /** Registered again, but not yet reported to their subscribers. */
+  readonly #repaired = new Set<ActorSubscription>();
   readonly #cancels = new Map<'listen' | 'check' | 'tick' | 'retry' | 'tell', () => void>();
   /** Registrations in flight, by shard. */
   readonly #registering = new Map<number, number>();
@@ -154,7 +153,7 @@ export class Subscriptions implements SubscribedActors {
     this.#index.add({ key: addressKey(actor), actor, shard, ...state, ...this.#nextTimes() });
   }
 
-  /** A registration from elsewhere has subscribed this gateway to the actor. */
+  /** A registration by another part of the gateway has subscribed it to the actor. */
   registered(actor: Address, registration: string): void {
     const subscription = this.#index.get(actor);
     if (subscription === undefined) return;
@@ -219,7 +218,7 @@ export class Subscriptions implements SubscribedActors {
 
   // --- registering anew --------------------------------------------------------------------------------------
 
-  #want(cause: RepairCause, concerned: readonly Subscription[]): void {
+  #want(cause: RepairCause, concerned: readonly ActorSubscription[]): void {
     const { random } = this.#options;
     const isIdle = this.#queue.size === 0;
     for (const subscription of shuffled(concerned, random)) {
@@ -260,7 +259,7 @@ export class Subscriptions implements SubscribedActors {
     else this.#registering.set(shard, inFlight);
   }
 
-  async #register(subscription: Subscription): Promise<void> {
+  async #register(subscription: ActorSubscription): Promise<void> {
     const { register, metrics } = this.#options;
     const cause = subscription.repairCause ?? 'due';
     subscription.repairCause = undefined;
@@ -299,8 +298,8 @@ export class Subscriptions implements SubscribedActors {
     });
   }
 
-  /** By then the retrier has asked many times (`runtime/host/retrier.ts`). It begins again after a pause. */
-  #registrationFailed(subscription: Subscription, error: unknown): void {
+  /** By then the retrier has asked many times (`runtime/host/actors.ts`). It begins again after a pause. */
+  #registrationFailed(subscription: ActorSubscription, error: unknown): void {
     const { logger, random } = this.#options;
     if (!this.#index.has(subscription)) return;
     const isFirst = this.#failed.size === 0;
@@ -314,14 +313,14 @@ export class Subscriptions implements SubscribedActors {
     });
   }
 
-  #note(subscription: Subscription, registration: string): void {
+  #note(subscription: ActorSubscription, registration: string): void {
     subscription.registration = registration;
     subscription.host = hostOfRegistration(registration);
     Object.assign(subscription, this.#nextTimes());
   }
 
   /** Spreads the times, so that subscriptions that came together do not stay together. */
-  #nextTimes(): Pick<Subscription, 'dueMs' | 'checkMs'> {
+  #nextTimes(): Pick<ActorSubscription, 'dueMs' | 'checkMs'> {
     const { clock, random } = this.#options;
     const nowMs = clock.monotonicMs();
     const part = 0.8 + 0.2 * random.fraction();

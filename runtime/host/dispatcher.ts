@@ -3,7 +3,7 @@
  * answers calls to the host itself. Before each call, the host's lease and ownership decide whether it may run here at all.
  */
 import type { ActiveActors } from '../actor/active-actors.ts';
-import { type Outcome, type TurnStep, turnMessage } from '../actor/message.ts';
+import { type MessageOutcome, type TurnStep, turnMessage } from '../actor/message.ts';
 import { answerPlans, readFailure, sharedResults } from '../actor/reads.ts';
 import { StateView } from '../actor/turn.ts';
 import { shardOf } from '../address.ts';
@@ -18,9 +18,9 @@ import { StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
 import { endSpan, inSpan } from '../tracing.ts';
 import { assertSameClaim } from '../transport/owner-epochs.ts';
 import type { AskCall } from '../transport/transport.ts';
+import type { Retrier } from './actors.ts';
 import { type HostCommand, type HostCommands, isHostCommand } from './host-commands.ts';
 import type { Limits } from './limits.ts';
-import type { Retrier } from './retrier.ts';
 import type { RuntimeMetrics } from './runtime-metrics.ts';
 import { Workflows } from './workflows.ts';
 
@@ -50,7 +50,7 @@ interface DeclaredCommand {
 
 export class Dispatcher {
   readonly #options: DispatcherOptions;
-  /** By kind, then by command. */
+  /** Keyed by kind, then by command. */
   readonly #commands: ReadonlyMap<string, ReadonlyMap<string, DeclaredCommand>>;
   readonly #workflows: Workflows;
 
@@ -82,7 +82,7 @@ export class Dispatcher {
    * Runs a call of another process. That may be of another release, so its request is checked first.
    * @throws ActorError
    */
-  async askFromElsewhere(call: AskCall): Promise<unknown> {
+  async askFromRemote(call: AskCall): Promise<unknown> {
     const shard = shardOf(call.address, this.#options.shardCount);
     const epoch = this.#options.epochOf(shard);
     if (epoch !== undefined) assertSameClaim(epoch, call.epoch);
@@ -147,12 +147,11 @@ export class Dispatcher {
     return new Promise((resolve, reject) => {
       const what = `${call.address.kind}.${call.command}`;
       const span = call.span?.child(`turn ${what}`);
-      const answer = (outcome: Outcome) => {
+      const answer = (outcome: MessageOutcome) => {
         if (span !== undefined) endSpan(span, outcome);
         if ('error' in outcome) reject(outcome.error);
         else resolve(outcome.value);
       };
-      const shard = shardOf(call.address, this.#options.shardCount);
       this.#options.actors.deliver(
         call.address,
         turnMessage(
@@ -163,7 +162,7 @@ export class Dispatcher {
             span,
             what,
             creates,
-            shard,
+            shardCount: this.#options.shardCount,
           },
           step,
           answer,

@@ -138,9 +138,9 @@ export class HostCommands {
   }
 
   async #deliver(address: Address, tellId: string): Promise<null> {
-    const { store, tells } = this.#options;
+    const { tells } = this.#options;
     const key = { target_kind: address.kind, target_id: address.id, tell_id: tellId };
-    const [found] = await readRepeated(store, [{ read: 'keys', table: outboxTable, keys: [key] }]);
+    const [found] = await readRepeated(this.#options, [{ read: 'keys', table: outboxTable, keys: [key] }]);
     const row = found?.rows[0] as TellRow | undefined;
     if (row !== undefined && !row.dead) await tells.deliverNow(row);
     return null;

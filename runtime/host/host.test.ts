@@ -690,7 +690,7 @@ function watchedTransport() {
   return { watched, transport: new WatchedTransport() };
 }
 
-const callOfElsewhere = {
+const remoteCall = {
   address: { kind: 'ledger', id: 'a' },
   command: 'add',
   callId: 'call',
@@ -714,7 +714,7 @@ test('a host that may have lost the actor meanwhile sends the caller on, rather 
     store,
     limits: { mailboxMax: 1 },
   });
-  const ask = async () => watched.handler?.askFromElsewhere({ ...callOfElsewhere, request: 1 });
+  const ask = async () => watched.handler?.askFromRemote({ ...remoteCall, request: 1 });
   const first = ask();
   await t.throwsAsync(ask(), { instanceOf: OverloadedError });
   await clock.advance(10_000);
@@ -726,8 +726,7 @@ test('a host that may have lost the actor meanwhile sends the caller on, rather 
 test('an owner runs no call that is for another owner, and tells the epoch of its own claim', async (t) => {
   const { watched, transport } = watchedTransport();
   await startTestHost({ kinds: [ledger], transport });
-  const ask = async (epoch: number) =>
-    watched.handler?.askFromElsewhere({ ...callOfElsewhere, request: 3, epoch });
+  const ask = async (epoch: number) => watched.handler?.askFromRemote({ ...remoteCall, request: 3, epoch });
   const refusals = [0, 2].map((epoch) => t.throwsAsync(ask(epoch), { instanceOf: MovedError }));
   for (const refusal of await Promise.all(refusals)) t.is(refusal?.epoch, 1);
   t.is(await ask(1), 3, 'the others have added nothing');
@@ -737,13 +736,13 @@ test('a call of another process is run only if its request fits', async (t) => {
   const { watched, transport } = watchedTransport();
   const { host } = await startTestHost({ kinds: [ledger], transport });
   const { handler } = watched;
-  const call = callOfElsewhere;
-  t.is(await handler?.askFromElsewhere({ ...call, request: 3 }), 3);
-  await t.throwsAsync(async () => handler?.askFromElsewhere({ ...call, request: { by: 3 } }), {
+  const call = remoteCall;
+  t.is(await handler?.askFromRemote({ ...call, request: 3 }), 3);
+  await t.throwsAsync(async () => handler?.askFromRemote({ ...call, request: { by: 3 } }), {
     instanceOf: TerminalError,
     message: 'the request of ledger.add does not fit',
   });
-  await t.throwsAsync(async () => handler?.askFromElsewhere({ ...call, command: 'subtract', request: 1 }), {
+  await t.throwsAsync(async () => handler?.askFromRemote({ ...call, command: 'subtract', request: 1 }), {
     instanceOf: TerminalError,
     message: 'unknown command ledger.subtract',
   });

@@ -28,12 +28,11 @@ import { Semaphore } from '../semaphore.ts';
 import { type NodeRow, type Store, StoreError } from '../store/store.ts';
 import type { Tracer } from '../tracing.ts';
 import type { AskCall, Transport } from '../transport/transport.ts';
-import { createActors } from './actors.ts';
+import { createActors, Retrier } from './actors.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { HostCommands } from './host-commands.ts';
 import { Housekeeping } from './housekeeping.ts';
 import type { Limits } from './limits.ts';
-import { Retrier } from './retrier.ts';
 import type { RuntimeMetrics } from './runtime-metrics.ts';
 
 /** Repeated activations and barriers of locked rows at once: fewer than there are connections for them. */
@@ -112,7 +111,8 @@ export class Host {
     const dependenciesOf = (kind: string) => dependencies.get(kind) ?? Dependencies.none;
     const { defaultDeadlineMs } = options.limits;
     const actors = createActors({ ...options, defaultDeadlineMs });
-    this.#jobs = new Jobs({ ...delivery, ...options, actors, dependenciesOf });
+    const epochOf = (shard: number) => this.#ownership.epochOf(shard);
+    this.#jobs = new Jobs({ ...delivery, ...options, actors, dependenciesOf, epochOf });
     this.#timers = new TimerDelivery({ ...delivery, jobs: this.#jobs });
     this.#tells = new TellDelivery(delivery);
     this.#housekeeping = new Housekeeping({ ...options, shards: () => this.#ownership.shards });
@@ -125,7 +125,6 @@ export class Host {
         this.#tells.claimed();
       },
     });
-    const epochOf = (shard: number) => this.#ownership.epochOf(shard);
     this.#unchangedMarkers = new UnchangedSinceMarkers({ epochOf });
     this.#actors = new ActiveActors({
       ...options,
@@ -146,7 +145,7 @@ export class Host {
         publisher: this.#publisher,
         batches: new BatchAnswers({
           clock: options.clock,
-          ask: (call) => this.#dispatcher.askFromElsewhere(call),
+          ask: (call) => this.#dispatcher.askFromRemote(call),
         }),
         epochOf,
       }),
@@ -167,7 +166,7 @@ export class Host {
     this.#assertNotEnded();
     transport.serve({
       ask: (call) => this.ask(call),
-      askFromElsewhere: (call) => this.#dispatcher.askFromElsewhere(call),
+      askFromRemote: (call) => this.#dispatcher.askFromRemote(call),
       epochOf: (shard) => this.#ownership.epochOf(shard),
       wake: (tell) => this.#tells.offer([tell]),
       hinted: (hint) => this.#ownership.hinted(hint),
@@ -349,7 +348,7 @@ export class Host {
   }
 }
 
-/** By kind. @throws if one of them is not provided */
+/** Keyed by kind. @throws if one of them is not provided */
 function allDependencies({ kinds, provided = [] }: HostOptions): ReadonlyMap<string, Dependencies> {
   return new Map(kinds.map(({ name, uses }) => [name, new Dependencies(name, uses, provided)]));
 }

@@ -3,13 +3,13 @@ import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { SeededRandom } from '../../test/kit/random.ts';
 import { UnavailableError } from '../errors.ts';
 import { silentLogger } from '../ports.ts';
-import { Incarnations, type Member } from './incarnations.ts';
+import { Incarnations, type LiveIncarnation } from './incarnations.ts';
 
 /** Members whose second one loses its lease while it starts. */
 function lostAtSecondStart() {
   const clock = new FakeClock();
   const made: { readonly isAbandoned: () => boolean; readonly lose: () => void }[] = [];
-  const create = (_incarnation: string, lose: () => void): Member => {
+  const create = (_incarnation: string, lose: () => void): LiveIncarnation => {
     let abandoned = false;
     const number = made.push({ isAbandoned: () => abandoned, lose });
     return {

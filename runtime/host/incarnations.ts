@@ -18,7 +18,7 @@ import { StoreError } from '../store/store.ts';
 const rejoinPauseMinMs = 200;
 const rejoinPauseMaxMs = 5_000;
 
-export interface Member {
+export interface LiveIncarnation {
   start(): Promise<void>;
   /** Stops at once without notifying anyone. */
   abandon(): void;
@@ -33,7 +33,7 @@ export interface IncarnationsOptions<M> {
   readonly onRejected: (error: unknown) => void;
 }
 
-export class Incarnations<M extends Member> {
+export class Incarnations<M extends LiveIncarnation> {
   readonly #options: IncarnationsOptions<M>;
   #current: M;
   #isRejoining = false;

@@ -12,9 +12,8 @@ import type { Workflow } from '../command.ts';
 import type { Dependencies } from '../dependency.ts';
 import { FencedError, MovedError, OverloadedError, promisesNothing, RetryableError } from '../errors.ts';
 import type { AskCall } from '../transport/transport.ts';
-import { createWorkflowActors } from './actors.ts';
+import { createWorkflowActors, type Retrier } from './actors.ts';
 import type { Limits } from './limits.ts';
-import type { Retrier } from './retrier.ts';
 import type { RuntimeMetrics } from './runtime-metrics.ts';
 
 /** A call whose actor has moved is repeated soon, because the next owner is on its way. */
@@ -34,7 +33,7 @@ export interface WorkflowOptions {
   readonly dependencies: Dependencies;
 }
 
-interface Progress {
+interface WorkflowProgress {
   mayHaveEffect: boolean;
 }
 
@@ -61,7 +60,7 @@ export class Workflows {
       throw new OverloadedError('too many calls are in flight');
     }
     this.#inFlight += 1;
-    const progress: Progress = { mayHaveEffect: false };
+    const progress: WorkflowProgress = { mayHaveEffect: false };
     try {
       return await run(this.#workflow(call, creates, dependencies, progress));
     } catch (error) {
@@ -71,7 +70,12 @@ export class Workflows {
     }
   }
 
-  #workflow(call: AskCall, creates: boolean, dependencies: Dependencies, progress: Progress): Workflow {
+  #workflow(
+    call: AskCall,
+    creates: boolean,
+    dependencies: Dependencies,
+    progress: WorkflowProgress,
+  ): Workflow {
     const turn: Workflow['turn'] = async (step) => {
       const result = await this.#options.turn(call, creates, {
         reads: step.reads as TurnStep['reads'],

@@ -12,6 +12,7 @@
  *   lapse    the row is due, so its holder is presumed dead. A turn of the actor's next owner, or of the same one, gives it a
  *            new token, and "run" follows. A host that still holds it, or has no room for it, makes it due later
  *   drain    waiting jobs are given back, due at once; running ones may finish for a while, and are then given back, too
+ *   leave    the shard is handed over: its runs are aborted, and its jobs given back, due at once, before the shard is released
  *
  * Invariants
  *   - At most one token of a job counts, and only one run ever got it: results of two runs never mix.
@@ -26,7 +27,7 @@
  *   after it, or during a run     the row stays, lapses, and the job runs again from its beginning
  *   around the finish             its commit is durable and the row gone, or it is not and the job runs again
  *
- * When the shard of a job moves away, its turns are rejected, nothing renews it, and its signal is aborted. The next owner
+ * When the shard of a job is lost, its turns are rejected, nothing renews it, and its signal is aborted. The next owner
  * takes it over when the lease lapses. A process that was paused meanwhile finds the same.
  */
 
@@ -76,6 +77,7 @@ export interface JobsOptions {
   /** Asks other actors for runs. */
   readonly actors: Actors;
   dependenciesOf(kind: string): Dependencies;
+  epochOf(shard: number): number | undefined;
   deliver(address: Address, message: Message): void;
 }
 
@@ -123,7 +125,7 @@ class TimedOutError extends Error {
 export class Jobs {
   readonly #options: JobsOptions;
   readonly #held = new Map<string, HeldJob>();
-  /** By `whatOf`: as many as there are declared jobs. */
+  /** Keyed by `whatOf`: as many as there are declared jobs. */
   readonly #slots = new Map<string, Slots>();
   #isDraining = false;
 
@@ -180,7 +182,7 @@ export class Jobs {
       leaseUntilMs: this.#leaseEndMs(),
       cancelRenewal: () => {},
     };
-    if (this.#isDraining) return void this.#release(held);
+    if (this.#isDraining || !this.#isServed(held)) return void this.#release(held);
     const what = whatOf(held);
     if (!this.#hasCapacity(what)) {
       this.#options.metrics.overloaded(what);
@@ -244,7 +246,15 @@ export class Jobs {
   /** Spares the next owner the wait for the lease to end. If this fails, the lease ends by itself. */
   async #release(held: HeldJob): Promise<void> {
     this.#lose(held);
-    await this.#try(held, (turn, row) => turn.keepTimer(released(row, turn.nowMs)));
+    await this.#try(held, (turn, row) => turn.keepTimer(released(row, turn.nowMs)), true);
+  }
+
+  #isServed({ address }: HeldJob): boolean {
+    return this.#options.epochOf(this.#shardOf(address)) !== undefined;
+  }
+
+  #shardOf(address: Address): number {
+    return shardOf(address, this.#options.shardCount);
   }
 
   // --- runs -------------------------------------------------------------------------------------------------
@@ -348,6 +358,7 @@ export class Jobs {
     held: HeldJob,
     reads: Message['plans'] | undefined,
     work: (turn: RunningTurn, row: TimerRow, reads: object) => R,
+    reachesLeaving = false,
   ): Promise<R> {
     const { clock, limits, deliver } = this.#options;
     const outcome = await outcomeOf((resolve) =>
@@ -355,6 +366,7 @@ export class Jobs {
         what: whatOf(held),
         creates: false,
         reachesTombstone: true,
+        reachesLeaving,
         deadlineMs: clock.monotonicMs() + limits.defaultDeadlineMs,
         plans: (view) => reads?.(view) ?? {},
         run(turn, plans, answers) {
@@ -370,8 +382,12 @@ export class Jobs {
   }
 
   /** A turn for the host's own bookkeeping. Resolves to the error, if there was one. */
-  #try(held: HeldJob, work: (turn: RunningTurn, row: TimerRow) => void): Promise<unknown> {
-    return this.#turn(held, undefined, work).then(
+  #try(
+    held: HeldJob,
+    work: (turn: RunningTurn, row: TimerRow) => void,
+    reachesLeaving = false,
+  ): Promise<unknown> {
+    return this.#turn(held, undefined, work, reachesLeaving).then(
       () => undefined,
       (error) => error,
     );
@@ -386,10 +402,10 @@ export class Jobs {
 
   // --- leaving ----------------------------------------------------------------------------------------------
 
-  /** This host no longer serves these shards. */
+  /** This host no longer serves these shards. Their actors in memory may still commit, unless the shards are lost. */
   dropShards(shards: ReadonlySet<number>): void {
     for (const held of [...this.#held.values()]) {
-      if (shards.has(shardOf(held.address, this.#options.shardCount))) this.#lose(held);
+      if (shards.has(this.#shardOf(held.address))) void this.#release(held);
     }
   }
 
@@ -413,7 +429,7 @@ export class Jobs {
 
 const keyOf = (address: Address, timer: string): string => `${addressKey(address)}/${timer}`;
 
-/** For metrics, so never an id or a key. */
+/** A name for metrics, so never an id or a key. */
 const whatOf = ({ address, timer }: Pick<HeldJob, 'address' | 'timer'>): string =>
   `${address.kind}.job.${timerBase(jobOf(timer))}`;
 

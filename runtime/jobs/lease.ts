@@ -8,7 +8,7 @@
  * Every function here makes the row that follows another, for a turn to write.
  */
 import { z } from 'zod';
-import { type Removed, removed } from '../actor/layers.ts';
+import { type RemovedMark, removed } from '../actor/layers.ts';
 import { decode, encode } from '../store/encoding.ts';
 import type { TimerRow } from '../store/store.ts';
 
@@ -27,19 +27,19 @@ const leaseSchema = startSchema.extend({
   /** Another start during this run. Its turn comes when the run is over, however it ends. */
   next: startSchema.optional(),
 });
-type Lease = z.infer<typeof leaseSchema>;
+type JobLease = z.infer<typeof leaseSchema>;
 
 /** The timer of a job: `deliver:7` has `$job.deliver:7`. */
 export const timerOf = (job: string): string => `${prefix}${job}`;
 export const isJobTimer = (timer: string): boolean => timer.startsWith(prefix);
 export const jobOf = (timer: string): string => timer.slice(prefix.length);
 
-export function leaseOf(row: TimerRow): Lease {
+export function leaseOf(row: TimerRow): JobLease {
   return leaseSchema.parse(decode(row.payload, format));
 }
 
 /** The run whose turns count, if there is one. */
-export function tokenOf(row: TimerRow | Removed | undefined): string | undefined {
+export function tokenOf(row: TimerRow | RemovedMark | undefined): string | undefined {
   if (row === undefined || row === removed || row.dead) return undefined;
   return leaseOf(row).token ?? undefined;
 }
@@ -48,10 +48,10 @@ export function tokenOf(row: TimerRow | Removed | undefined): string | undefined
 export interface JobChange {
   readonly timer: string;
   readonly before: TimerRow | undefined;
-  readonly after: TimerRow | Removed;
+  readonly after: TimerRow | RemovedMark;
 }
 
-function withLease(row: TimerRow, lease: Lease): TimerRow {
+function withLease(row: TimerRow, lease: JobLease): TimerRow {
   return { ...row, payload: encode(format, lease) };
 }
 
@@ -71,7 +71,7 @@ export function started(
     return withLease(before, { ...leaseOf(before), next: start });
   }
   const { kind, id, name, shard } = row;
-  const payload = encode(format, { ...start, token } satisfies Lease);
+  const payload = encode(format, { ...start, token } satisfies JobLease);
   return { kind, id, name, shard, due_at: Math.ceil(untilMs), payload, attempts: 0, dead: false };
 }
 

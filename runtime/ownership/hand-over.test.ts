@@ -11,7 +11,7 @@ import {
 } from '../../test/kit/cluster.ts';
 import { count, ledger, ledgerCommands } from '../../test/kit/ledger.ts';
 import { sleep } from '../clock.ts';
-import { command, keys, sharedRead, tell, timer, workflow } from '../command.ts';
+import { command, job, keys, sharedRead, tell, timer, workflow } from '../command.ts';
 import { contract } from '../contract.ts';
 import { prometheusRuntimeMetrics } from '../host/metrics.ts';
 import { kind } from '../kind.ts';
@@ -301,6 +301,64 @@ test('a workflow whose actor leaves between two of its steps goes on at the next
   await made.drain(a);
   t.is(await made.until(added), 10);
 });
+
+const Errands = contract({
+  name: 'errands',
+  commands: { start: { request: z.null(), reply: z.null() } },
+  jobs: { run: z.null() },
+});
+
+/** Its runs never end. Each notes its host. */
+const errandsOn = (host: string, begun: string[]) =>
+  kind({
+    name: Errands.name,
+    slices: [],
+    commands: {
+      start: command({
+        ...Errands.commands.start,
+        creates: true,
+        turn: (turn) => {
+          turn.start(Errands.jobs.run, null);
+          return null;
+        },
+      }),
+    },
+    jobs: {
+      run: job({
+        ...Errands.jobs.run,
+        timeoutMs: 600_000,
+        run: () => {
+          begun.push(host);
+          return new Promise(() => {});
+        },
+      }),
+    },
+  });
+
+for (const when of ['runs', 'has been started, and is not durable yet,'] as const) {
+  test(`a job that ${when} while its shard is handed over runs at the next owner, without the wait for its lease`, async (t) => {
+    const begun: string[] = [];
+    const made = cluster();
+    const a = await made.join('a', { kinds: [errandsOn('a', begun)] });
+    await made.clock.advance(leaseMs);
+    const id = made.idIn('errands', made.shardsOf(['a', 'b']).get('b') ?? []);
+    const isHeldUp = when !== 'runs';
+    a.schedule = async (method, apply) => {
+      if (method === 'commit' && isHeldUp && begun.length === 0)
+        await becomes(made, () => a.node.leavingShardCount > 0);
+      return apply();
+    };
+    const started = made.actors.get(Errands, id).ask.start(null);
+    await made.clock.advance(10);
+    t.is(begun.length, isHeldUp ? 0 : 1);
+    await made.join('b', { kinds: [errandsOn('b', begun)] });
+    await made.until(becomes(made, () => made.held('b').length > 0));
+    await made.clock.advance(1_000);
+    await started;
+    t.true(isBalanced(made, ['a', 'b']));
+    t.deepEqual(begun, isHeldUp ? ['b'] : ['a', 'b']);
+  });
+}
 
 test('a shared read that waits for its rows while its actor leaves is answered', async (t) => {
   const made = cluster({ kinds: [clerk] });

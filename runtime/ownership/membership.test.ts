@@ -3,7 +3,7 @@ import { FakeClock } from '../../test/kit/clock.ts';
 import { testNode } from '../../test/kit/host.ts';
 import { SeededRandom } from '../../test/kit/random.ts';
 import type { LiveNode } from '../store/store.ts';
-import { Membership } from './membership.ts';
+import { ClusterMembership } from './membership.ts';
 
 const leaseMs = 9_000;
 const random = new SeededRandom(1);
@@ -15,7 +15,12 @@ function live(id: string): LiveNode {
 test('an adopted shard goes back to its host when that has started anew, however soon it did', async (t) => {
   const clock = new FakeClock();
   const [a, b] = [live('a'), live('b')];
-  const membership = new Membership({ clock, node: { ...testNode(random, 'a') }, shardCount: 16, leaseMs });
+  const membership = new ClusterMembership({
+    clock,
+    node: { ...testNode(random, 'a') },
+    shardCount: 16,
+    leaseMs,
+  });
   membership.update([a, b]);
   const shards = Array.from({ length: 16 }, (_, shard) => shard).filter(
     (shard) => membership.hostOf(shard) === 'b',

@@ -28,7 +28,7 @@ export interface MembershipOptions {
 /** The roles that run actors, as a node's row names them. */
 export const runsActors = (roles: string): boolean => roles === 'all' || roles === 'host';
 
-export class Membership {
+export class ClusterMembership {
   readonly #options: MembershipOptions;
   /**
    * The hosts that may have shards, as registered: name, run and formats. A host that started anew may read more formats than

@@ -20,7 +20,7 @@ interface KnownHost {
 
 export class Neighbours {
   readonly #options: NeighboursOptions;
-  /** By incarnation. */
+  /** Keyed by incarnation. */
   #known: ReadonlyMap<string, KnownHost> = new Map();
 
   constructor(options: NeighboursOptions) {

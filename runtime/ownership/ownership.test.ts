@@ -42,7 +42,7 @@ const newLedger = kind({
     }),
   },
 });
-/** Of the former release, which finds a format it does not know. */
+/** The kind of the former release, which finds a format it does not know. */
 const oldLedger = kind({
   name: 'ledger',
   slices: [count, slice({ name: 'newer', format: 1, schema: z.string(), initial: '' })],

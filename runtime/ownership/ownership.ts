@@ -38,7 +38,7 @@ import type { Random } from '../random.ts';
 import { type HeldShard, type LiveNode, type NodeRow, type Store, StoreError } from '../store/store.ts';
 import type { Hint, Transport } from '../transport/transport.ts';
 import { HandOver, type HandOverOptions } from './hand-over.ts';
-import { Membership } from './membership.ts';
+import { ClusterMembership } from './membership.ts';
 import { Neighbours } from './neighbours.ts';
 import { Peers } from './peers.ts';
 import { shardsOfHostMin, takesAny } from './placement.ts';
@@ -57,9 +57,9 @@ export const searchersMax = 8;
 /** The pause before the database is asked again for what it did not do. */
 const retryPauseMs = 500;
 const leaveFailuresMax = 5;
-/** For how many leases a host leaves a shard that it cannot read to others. */
+/** The number of leases for which a host leaves a shard that it cannot read to others. */
 const declinedLeases = 3;
-/** For how many leases a host that starts waits for its shards at other hosts before it says that it is ready. */
+/** The number of leases for which a starting host waits for its shards at other hosts before it says that it is ready. */
 const joinLeases = 3;
 
 export interface OwnershipOptions extends Omit<HandOverOptions, 'stopIntake'> {
@@ -76,7 +76,7 @@ export interface OwnershipOptions extends Omit<HandOverOptions, 'stopIntake'> {
 
 export class Ownership {
   readonly #options: OwnershipOptions;
-  readonly #membership: Membership;
+  readonly #membership: ClusterMembership;
   readonly #neighbours: Neighbours;
   readonly #peers: Peers;
   readonly #reachability: Reachability;
@@ -103,7 +103,7 @@ export class Ownership {
 
   constructor(options: OwnershipOptions) {
     this.#options = options;
-    this.#membership = new Membership(options);
+    this.#membership = new ClusterMembership(options);
     this.#neighbours = new Neighbours(options);
     this.#peers = new Peers(options);
     this.#reachability = new Reachability(options);

@@ -3,8 +3,8 @@
  * while the owner commits nothing. Only a commit can add or remove a row of the table or of the membership table. Until then
  * the owner is not read again.
  *
- * The unchanged-since marker of an owner here (unchanged-since.ts) proves this without asking. Of any other owner the version
- * tells, because it grows with each commit. The cache does not keep rows.
+ * The unchanged-since marker of an owner here (unchanged-since.ts) proves this without asking. For any other owner the version
+ * proves it, because it grows with each commit. The cache does not keep rows.
  *
  * The marker or version is taken before the read. If the owner commits before the read is answered, it differs the next time.
  */
@@ -54,9 +54,9 @@ export interface NegativeCacheOptions {
 
 export class NegativeCache {
   readonly #options: NegativeCacheOptions;
-  /** By table and owner. */
+  /** Keyed by table and owner. */
   readonly #found = new Map<AnyTable, Map<string, NothingFound>>();
-  /** By table: the last plan with a version. When the reader comes with it again, no owner need be looked up. */
+  /** Keyed by table: the last plan with a version. When the reader comes with it again, no owner need be looked up. */
   readonly #quiet = new Map<AnyTable, QuietPlan>();
 
   constructor(options: NegativeCacheOptions) {

@@ -194,6 +194,19 @@ test('reads that the database gave up are asked for again, as often as a commit 
   t.true(reader.isIdle);
 });
 
+test('reads that the database gives up slowly are not asked for again once others have waited long enough', async (t) => {
+  const { reader, want, statements, answered, fail, clock } = setUp(t);
+  want('ada');
+  await drainPromises();
+  for (let times = 0; times < 3; times += 1) {
+    await clock.advance(2_000);
+    await fail(new StoreError('conflict', 'restart transaction'));
+  }
+  t.deepEqual(answered, ['ada: restart transaction']);
+  t.is(statements.length, 3);
+  t.true(reader.isIdle);
+});
+
 test('only the defective one of several simultaneous reads fails', async (t) => {
   const { want, statements, answered, answer, fail, reader } = setUp(t);
   const defect = new StoreError('defect', 'no such column');

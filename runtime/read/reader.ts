@@ -11,7 +11,7 @@
  *
  * A read that needs a statement of its own goes beside the others of its batch. If it takes too long, no other read fails.
  *
- * A batch that the database gave up goes again, as often as a commit (read-repeated.ts). A batch that fails:
+ * A batch that the database gave up goes again for a few seconds (read-repeated.ts). A batch that fails:
  *   defect   one read is impossible; they go again in halves, so that in the end only that one fails
  *   others   the database cannot answer now; all of them fail, and so do reads that have waited too long
  */
@@ -63,7 +63,7 @@ interface Cost {
 
 export class Reader {
   readonly #options: ReaderOptions;
-  /** By actor, in the order of their turns. None is empty. */
+  /** Keyed by actor, in the order of their turns. None is empty. */
   readonly #waiting = new Map<string, QueuedRead[]>();
   /** How many slots have reads of an actor. */
   readonly #slotsOf = new Map<string, number>();
@@ -182,11 +182,11 @@ export class Reader {
   }
 
   async #ask(waiting: readonly QueuedRead[]): Promise<void> {
-    const { store, clock, metrics } = this.#options;
+    const { clock, metrics } = this.#options;
     const sentMs = clock.monotonicMs();
     try {
       const reads = waiting.flatMap((queued) => queued.reads);
-      const answers = await readRepeated(store, reads);
+      const answers = await readRepeated(this.#options, reads);
       metrics.readBatch(waiting.length, clock.monotonicMs() - sentMs);
       let from = 0;
       for (const { reads, resolve } of waiting) {

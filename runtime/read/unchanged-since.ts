@@ -7,8 +7,8 @@
  *   cleared  before the next commit is sent; a marker is also void once the shard has left this host
  *
  * Invariants
- *   - A marker is set behind a barrier of this host's epoch, so nothing that an earlier owner still has on the way can apply
- *     while it holds. It is not set while a commit may be on the way, or while the outcome of the last one is unknown.
+ *   - A marker is set behind a barrier of this host's epoch. So while it holds, no commit that an earlier owner still has on the
+ *     way can apply. It is not set while a commit may be on the way, or while the outcome of the last one is unknown.
  *   - So it outlasts the actor's stay in memory: only commits made here can change the actor's rows.
  *
  * Markers are neither stored nor told to others. A host that starts has none and asks the database. It does the same for an
@@ -26,7 +26,7 @@ export interface UnchangedSinceOptions {
 }
 
 /** The actor that a marker belongs to. */
-interface Owned {
+interface OwnedActor {
   readonly address: Address;
   readonly shard: number;
   readonly epoch: number;
@@ -37,7 +37,7 @@ export class UnchangedSince {
   readonly epoch: number;
   isCleared = false;
 
-  constructor({ shard, epoch }: Owned) {
+  constructor({ shard, epoch }: OwnedActor) {
     this.shard = shard;
     this.epoch = epoch;
   }
@@ -45,7 +45,7 @@ export class UnchangedSince {
 
 export class UnchangedSinceMarkers {
   readonly #options: UnchangedSinceOptions;
-  /** By the actor's address, in the order in which they were set. */
+  /** Keyed by the actor's address, in the order in which they were set. */
   readonly #markers = new Map<string, UnchangedSince>();
 
   constructor(options: UnchangedSinceOptions) {
@@ -57,7 +57,7 @@ export class UnchangedSinceMarkers {
   }
 
   /** No change of the actor's rows is on the way, and `clear` is called before any other. */
-  set(actor: Owned): void {
+  set(actor: OwnedActor): void {
     const key = addressKey(actor.address);
     const before = this.#markers.get(key);
     if (before !== undefined && this.holds(before)) return;
@@ -67,7 +67,7 @@ export class UnchangedSinceMarkers {
   }
 
   /** Call before the database hears of a change. */
-  clear({ address }: Pick<Owned, 'address'>): void {
+  clear({ address }: Pick<OwnedActor, 'address'>): void {
     const key = addressKey(address);
     const marker = this.#markers.get(key);
     if (marker === undefined) return;

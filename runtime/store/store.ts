@@ -5,8 +5,8 @@
  * Promises that everything above relies on:
  * 1. `commit` applies each actor's commit whole or not at all, and only if that actor's row still has exactly
  *    the epoch and version named. Members of a batch pass or fail the fence independently.
- * 2. `activate` and `barrier` serialise with commits on the actor's row: once either has returned, a commit
- *    that names an older version can never apply, whenever its statement reaches the database.
+ * 2. `activate` and `barrier` serialise with commits on the actor's row. Once either has returned, a commit that names an older
+ *    version can never apply, however late its statement comes.
  * 3. Reads after the answer of `activate` or `barrier` see every earlier commit of that actor.
  * 4. Epochs come from one counter of the whole cluster and only grow.
  * 5. A shard is claimed only while no other live incarnation holds it, by database time. A release names the epoch of its
@@ -54,7 +54,7 @@ export interface ActorRow {
   readonly commitId: string | null;
 }
 
-export type Activation =
+export type ActivationResult =
   | { readonly outcome: 'active'; readonly row: ActorRow }
   /** A newer epoch holds the actor. */
   | { readonly outcome: 'fenced' }
@@ -320,7 +320,7 @@ export interface Store {
   /** Every shard that was ever taken, in order. */
   shards(): Promise<readonly ShardRow[]>;
   /** The activation barrier. With `create` it creates the row of an absent actor, in a new database with version 0. */
-  activate(address: Address, shard: number, epoch: number, create: boolean): Promise<Activation>;
+  activate(address: Address, shard: number, epoch: number, create: boolean): Promise<ActivationResult>;
   /** Settles an unknown outcome: bumps the version if `epoch` still holds the actor. Undefined if no row matched. */
   barrier(address: Address, epoch: number): Promise<ActorRow | undefined>;
   /** The actor's row as committed, without any effect. */

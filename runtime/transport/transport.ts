@@ -47,8 +47,8 @@ export interface Transport {
 /** The answers of a host. */
 export interface TransportHandler {
   ask(call: AskCall): Promise<unknown>;
-  /** A call of another process. That may be of another release, so its request is checked first. */
-  askFromElsewhere(call: AskCall): Promise<unknown>;
+  /** A call of another process, which may run another release. So its request is checked first. */
+  askFromRemote(call: AskCall): Promise<unknown>;
   /** The epoch under which this host owns a shard. Undefined if it does not own it. */
   epochOf(shard: number): number | undefined;
   /** A tell waits for an actor of a shard that is routed here. */
@@ -68,7 +68,7 @@ export type Hint =
       readonly hint: 'claimed';
       readonly shards: readonly number[];
       readonly host: string;
-      /** Of this claim. Callers may do without it (`owner-epochs.ts`). */
+      /** The epoch of this claim. Callers may do without it (`owner-epochs.ts`). */
       readonly epoch?: number | undefined;
     }
   /** This incarnation is up, and can be reached. */

@@ -179,7 +179,7 @@ class Attacker {
     if (what !== 'reply' && what !== 'part') this.#subjects.add(subject);
     if (!this.#isSquatting || what !== 'shard' || !reply) return;
     this.sent.answers += 1;
-    // The broker's own message about a missing listener has no seal, so the server believes it.
+    // The broker's own message about a missing listener has no signature, so the server believes it.
     if (this.sent.answers % 3 === 0) this.#client.publish(reply, undefined, { headers: nobody });
     else for (const answer of [forged, junk]) this.#client.publish(reply, answer);
   }

@@ -2,9 +2,9 @@
 import test from 'ava';
 import { bob } from '../kit/account.ts';
 import { accepted, type Device } from '../kit/device.ts';
+import { fakeVault, tellUser } from '../kit/fake-vault.ts';
 import { uuidNumber } from '../kit/items.ts';
 import { startServer, type TestServer } from '../kit/server.ts';
-import { teller, tellUser } from '../kit/teller.ts';
 
 const messages = '/v1/messages';
 const kibibyte = 1_024;
@@ -85,7 +85,7 @@ test('strangers who fill an inbox push out their own messages, and nobody elseâ€
 });
 
 test('invites of a stranger with many vaults push out none of a friend', async (t) => {
-  const server = await startServer(t, { moreKinds: [teller] });
+  const server = await startServer(t, { moreKinds: [fakeVault] });
   const guest = await server.device();
   const { userUuid } = guest.account;
   const invite = (n: number, sender: number) => ({

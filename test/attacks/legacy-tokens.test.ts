@@ -116,7 +116,7 @@ test('an upgrade that is taken back brings no old tokens back', async (t) => {
 });
 
 test('a right password whose answer is lost gives strangers back only its own attempt', async (t) => {
-  const server = await startTesting(t, { accounts: { strangerAttemptsMax: 3 } });
+  const server = await startTesting(t, { accounts: { unknownOriginAttemptsMax: 3 } });
   await oldDevice(server);
   const wrongFrom = async (n: number) =>
     (await signIn(server, { password: 'wrong' }, { headers: { 'x-forwarded-for': `198.51.100.${n}` } }))

@@ -6,7 +6,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import test from 'ava';
 import { systemClock } from '../../runtime/clock.ts';
 import { encodeFrame } from '../../runtime/transport/nats/frame.ts';
-import { createSeal } from '../../runtime/transport/nats/seal.ts';
+import { createMessageSigner } from '../../runtime/transport/nats/message-signature.ts';
 import { startNatsServer } from '../kit/nats-server.ts';
 import {
   addressOn,
@@ -14,8 +14,8 @@ import {
   echo,
   prefixOf,
   rawClient,
-  sealKey,
   shardCount,
+  signingKey,
   startProcess,
   until,
 } from '../kit/transport-process.ts';
@@ -39,9 +39,9 @@ const frame = encodeFrame({
   command: 'echo',
   request: 'forged',
 });
-const ours = createSeal(sealKey, systemClock);
-const elevenMinutesAgo = createSeal(sealKey, { nowMs: () => systemClock.nowMs() - 660_000 });
-const guessed = createSeal(Buffer.alloc(32), systemClock);
+const ours = createMessageSigner(signingKey, systemClock);
+const elevenMinutesAgo = createMessageSigner(signingKey, { nowMs: () => systemClock.nowMs() - 660_000 });
+const guessed = createMessageSigner(Buffer.alloc(32), systemClock);
 
 test('a stranger’s call is neither run nor answered', async (t) => {
   const shared = cluster();
@@ -51,11 +51,11 @@ test('a stranger’s call is neither run nor answered', async (t) => {
   const answers: unknown[] = [];
   raw.subscribe('stolen', { callback: (_, message) => void answers.push(message) });
   const attempts = {
-    'without a seal': [frame, 'version'],
-    'sealed with another key': [guessed.seal(frame, subject, 'stolen'), 'mac'],
-    'overheard, on its way to another shard': [ours.seal(frame, `${subject}0`, 'stolen'), 'mac'],
-    'overheard, with another place for the answer': [ours.seal(frame, subject, 'reply.1'), 'mac'],
-    'overheard long ago': [elevenMinutesAgo.seal(frame, subject, 'stolen'), 'stale'],
+    'without a signature': [frame, 'version'],
+    'signed with another key': [guessed.sign(frame, subject, 'stolen'), 'mac'],
+    'overheard, on its way to another shard': [ours.sign(frame, `${subject}0`, 'stolen'), 'mac'],
+    'overheard, with another place for the answer': [ours.sign(frame, subject, 'reply.1'), 'mac'],
+    'overheard long ago': [elevenMinutesAgo.sign(frame, subject, 'stolen'), 'stale'],
     'nothing at all': [Buffer.alloc(0), 'corrupt'],
   } as const;
   for (const [bytes] of Object.values(attempts)) raw.publish(subject, bytes, { reply: 'stolen' });
@@ -98,8 +98,8 @@ test('only its owner answers a call, and no answer to another call counts', asyn
     callback(_, message) {
       const { reply = '' } = message;
       raw.publish(reply, forged);
-      raw.publish(reply, guessed.seal(forged, reply));
-      raw.publish(reply, ours.seal(forged, `${reply}0`));
+      raw.publish(reply, guessed.sign(forged, reply));
+      raw.publish(reply, ours.sign(forged, `${reply}0`));
       raw.publish(subject, Buffer.from('no call'), { reply });
       void raw.flush().then(() => raw.publish(`${subject}.go`));
     },
@@ -123,9 +123,9 @@ test('hints, events and wake-ups of strangers reach nobody, and are logged once'
   const hint = encodeFrame({ kind: 'hint', from: 'stranger', number: 1, hint: { hint: 'rebalance' } });
   const event = encodeFrame({ kind: 'event', host: 'stranger', sequence: 0, address, event: 'forged' });
   const wake = encodeFrame({ kind: 'wake', tellId: 'forged', target: address });
-  raw.publish(`${prefix}.hint`, guessed.seal(hint, `${prefix}.hint`));
-  raw.publish(`${prefix}.gateway.gateway`, guessed.seal(event, `${prefix}.gateway.gateway`));
-  await jetstream(raw).publish(`${prefix}.wake`, guessed.seal(wake, `${prefix}.wake`));
+  raw.publish(`${prefix}.hint`, guessed.sign(hint, `${prefix}.hint`));
+  raw.publish(`${prefix}.gateway.gateway`, guessed.sign(event, `${prefix}.gateway.gateway`));
+  await jetstream(raw).publish(`${prefix}.wake`, guessed.sign(wake, `${prefix}.wake`));
   await until(() => host.seen.rejected.length === 3 && host.seen.failedWakes === 1);
   t.deepEqual(host.seen.rejected, ['mac', 'mac', 'mac']);
   t.deepEqual([...host.seen.hints, ...events, ...host.seen.calls], []);
@@ -166,7 +166,7 @@ test('a flood of frames that are none, as large as NATS takes them, is dropped, 
   t.true(large.length >= 1_048_576);
   const floods = 2_000;
   for (let sent = 0; sent < floods; sent += 1) {
-    raw.publish(subject, sent % 100 === 0 ? large : guessed.seal(frame, subject, 'stolen'), {
+    raw.publish(subject, sent % 100 === 0 ? large : guessed.sign(frame, subject, 'stolen'), {
       reply: 'stolen',
     });
     if (sent % 500 === 0) t.is(await caller.transport.ask(call(`call ${sent}`)), `call ${sent}`);

@@ -48,7 +48,7 @@ test('a challenge made for a second factor serves no recovery', async (t) => {
 });
 
 test('a recovery on a known device gets in while strangers guess', async (t) => {
-  const { server, phone, codes } = await withCodes(t, { accounts: { strangerAttemptsMax: 1 } });
+  const { server, phone, codes } = await withCodes(t, { accounts: { unknownOriginAttemptsMax: 1 } });
   const { email, password, cookie } = phone.account;
   t.is((await signIn(server, { email, password: 'wrong' }, from('198.51.100.1'))).status, 401);
   const recover = async (request: object) => {

@@ -85,7 +85,7 @@ test('the guesses of all strangers together are bounded, and the owner gets in f
 });
 
 test('strangers wait longer and longer, but never forever', async (t) => {
-  const server = await startServer(t, { accounts: { strangerAttemptsMax: 3 } });
+  const server = await startServer(t, { accounts: { unknownOriginAttemptsMax: 3 } });
   await register(server);
   const guess = async (n: number) => (await signIn(server, wrong, from(`198.51.100.${n}`))).status;
   for (let n = 0; n < 3; n += 1) t.is(await guess(n), 401);
@@ -100,7 +100,7 @@ test('strangers wait longer and longer, but never forever', async (t) => {
 });
 
 test('a right password gives strangers back only its own attempt, and its network is known from then on', async (t) => {
-  const server = await startServer(t, { accounts: { strangerAttemptsMax: 3 } });
+  const server = await startServer(t, { accounts: { unknownOriginAttemptsMax: 3 } });
   await register(server);
   t.is((await signIn(server, wrong, from('198.51.100.1'))).status, 401);
   t.is((await signIn(server, wrong, from('198.51.100.2'))).status, 401);
@@ -112,7 +112,7 @@ test('a right password gives strangers back only its own attempt, and its networ
 });
 
 test('known networks outlive the counters, a restart and a sleep', async (t) => {
-  const server = await startServer(t, { accounts: { strangerAttemptsMax: 1 } });
+  const server = await startServer(t, { accounts: { unknownOriginAttemptsMax: 1 } });
   await register(server);
   await server.advance(48 * 60 * minute);
   await server.restart();
@@ -122,7 +122,7 @@ test('known networks outlive the counters, a restart and a sleep', async (t) => 
 });
 
 test('a registration with an address that somebody has asked for is known at home as if nobody had', async (t) => {
-  const server = await startServer(t, { accounts: { strangerAttemptsMax: 1 } });
+  const server = await startServer(t, { accounts: { unknownOriginAttemptsMax: 1 } });
   await askParams(server, 'early', '198.51.100.1');
   await server.advance(2 * 60 * minute);
   await register(server);
@@ -187,7 +187,7 @@ test('a locked address says so before any field of a recovery is looked at', asy
 });
 
 test('a right password whose answer is lost gives strangers back only its own attempt', async (t) => {
-  const server = await startServer(t, { accounts: { strangerAttemptsMax: 3 } });
+  const server = await startServer(t, { accounts: { unknownOriginAttemptsMax: 3 } });
   await register(server);
   for (const n of [1, 2]) t.is((await signIn(server, wrong, from(`198.51.100.${n}`))).status, 401);
   const lost = server.transport.loseReplyTo('login');
@@ -243,7 +243,7 @@ test('an attempt without the captcha it needs is not counted', async (t) => {
 });
 
 test('a device that has signed in is let through anywhere, and has only its own attempts', async (t) => {
-  const server = await startServer(t, { accounts: { strangerAttemptsMax: 1 } });
+  const server = await startServer(t, { accounts: { unknownOriginAttemptsMax: 1 } });
   const registered = await register(server);
   const phone = tokensOf(await signIn(server, {}, from('192.0.2.1')));
   await server.advance(24 * 60 * minute);
@@ -261,7 +261,7 @@ test('a device that has signed in is let through anywhere, and has only its own 
 });
 
 test('a made-up cookie, or that of another account, is a stranger’s', async (t) => {
-  const server = await startServer(t, { accounts: { strangerAttemptsMax: 1 } });
+  const server = await startServer(t, { accounts: { unknownOriginAttemptsMax: 1 } });
   await register(server);
   const mallory = await register(server, { email: 'mallory@example.org' });
   t.is((await signIn(server, wrong, from('198.51.100.1'))).status, 401);

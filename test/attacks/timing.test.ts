@@ -41,7 +41,7 @@ async function countingServer(t: ExecutionContext) {
     return apply();
   };
   const server = await startServer(t, {
-    accounts: { plainAttemptsMax: 1_000, strangerAttemptsMax: 1_000 },
+    accounts: { plainAttemptsMax: 1_000, unknownOriginAttemptsMax: 1_000 },
     mail: { host: '127.0.0.1', from: { name: '', address: 'notes@home.test' } },
     host: { schedule, metrics },
   });
@@ -105,6 +105,41 @@ for (const factor of [undefined, 'totp', 'security-key', 'emailed-code'] as cons
     }
   });
 }
+
+test('so does a wrong assertion of a key that was offered, signature included', async (t) => {
+  const { server, costOf } = await countingServer(t);
+  const known = await server.device();
+  await turnOn(server, known, 'security-key');
+  let verified = 0;
+  const { subtle } = globalThis.crypto;
+  const verify = subtle.verify.bind(subtle);
+  subtle.verify = (...what: Parameters<typeof verify>) => {
+    verified += 1;
+    return verify(...what);
+  };
+  t.teardown(() => Reflect.deleteProperty(subtle, 'verify'));
+  // Of one network only the newest offer counts.
+  const offer = async (username: string, network: number) => {
+    const path = '/v1/authenticators/generate-authentication-options';
+    const headers = { 'x-forwarded-for': `198.51.${network}.1` };
+    return (await server.call('POST', path, { body: { username }, headers })).body.options;
+  };
+  const cost = async (email: string) => {
+    const offers = [await offer(email, 1), await offer(email, 2), await offer(email, 3)];
+    verified = 0;
+    const { statements, ...work } = await costOf('/v2/login-params', () => {
+      const { challenge, allowCredentials } = offers.pop() ?? (t.fail() as never);
+      const [{ id }] = allowCredentials;
+      const authenticator_response = { ...new SecurityKey().sign(challenge), id, rawId: id };
+      return { email, code_challenge: challengeOf(randomUUID()), authenticator_response };
+    });
+    return { ...work, statements, verified };
+  };
+  const ofKnown = await cost(known.account.email);
+  t.is(ofKnown.status, 401);
+  t.true(ofKnown.verified > 0);
+  t.deepEqual(await cost(unknownAddress('security-key')), ofKnown);
+});
 
 test('so does having a code mailed', async (t) => {
   const { server, costOf } = await countingServer(t);

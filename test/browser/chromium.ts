@@ -1,6 +1,6 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { chromium as program } from '../../tools/chromium.ts';
 import { findProgram } from '../../tools/program.ts';
+import { chromium as program } from '../../tools/programs.ts';
 
 /** A headless browser with a new, empty profile that talks to nobody but the pages it opens. */
 export function launchChromium(environment: NodeJS.ProcessEnv): Promise<Browser> {

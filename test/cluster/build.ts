@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildServer } from '../kit/built-server.ts';
 import { root } from '../kit/server-process.ts';
+import { extractSources } from '../kit/sources.ts';
 
 export interface Builds {
   /** Directories with a `main.js`. */
@@ -48,15 +49,9 @@ async function buildOf(commit: string): Promise<string> {
   const folder = join(root, '.cache', `server-of-${commit}`);
   const built = join(folder, 'dist');
   if (existsSync(join(built, 'main.js'))) return built;
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true });
-  const archive = join(folder, 'sources.tar');
-  const run = (cwd: string, program: string, ...args: readonly string[]) =>
-    promisify(execFile)(program, args, { cwd });
-  await run(root, 'git', 'archive', '--output', archive, commit);
-  await run(folder, 'tar', '--extract', '--file', archive);
+  extractSources(commit, folder);
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
-  await run(folder, 'npm', 'run', 'build');
+  await promisify(execFile)('npm', ['run', 'build'], { cwd: folder });
   return built;
 }
 

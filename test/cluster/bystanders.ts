@@ -58,7 +58,7 @@ export class Bystanders {
       history.add({
         event: 'cut-off',
         node: cut.id,
-        others: await usersElsewhere(cluster, cut, this.#users),
+        others: await usersOfOtherHosts(cluster, cut, this.#users),
       });
     });
     const syncs = this.#users.map(({ userUuid: user, token }, index) =>
@@ -82,7 +82,7 @@ function clientOf(gateways: readonly string[], preferred: number): Client {
   return new Client({ who: 'bystander', gateways, preferred, random, tally: new Tally(), ...times });
 }
 
-async function usersElsewhere(
+async function usersOfOtherHosts(
   { database }: Cluster,
   cut: ClusterNode,
   users: readonly Bystander[],

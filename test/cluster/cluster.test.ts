@@ -21,17 +21,17 @@ const limitMs = 900_000;
 const amidCommits = 'pause a node amid its commits';
 const load = { seed, leaseMs: 4_000, users: 12, devicesOfEach: 2, circles: 2, pauseMs: 200 };
 
-/** The acts that people must have done; otherwise the run proves nothing. */
-const actsNeeded = ['accept', 'remove', 'designate', 'upload', 'read', 'erase', 'move'] as const;
+/** The operations that people must have done; otherwise the run proves nothing. */
+const operationsNeeded = ['accept', 'remove', 'designate', 'upload', 'read', 'erase', 'move'] as const;
 const writesNeeded = 1_000;
 /** Answered over the sync lane. */
 const lanesNeeded = 500;
 /** On a busy machine people do little while the disturbances last, so the load goes on until they have done enough. */
 const enoughLimitMs = 180_000;
 
-function undone({ acts, acknowledgedWrites, overLane }: Tally): readonly string[] {
+function undone({ operations, acknowledgedWrites, overLane }: Tally): readonly string[] {
   return [
-    ...actsNeeded.filter((does) => (acts.get(does)?.done ?? 0) === 0),
+    ...operationsNeeded.filter((does) => (operations.get(does)?.done ?? 0) === 0),
     ...(acknowledgedWrites > writesNeeded ? [] : [`${writesNeeded} writes`]),
     ...(overLane > lanesNeeded ? [] : [`${lanesNeeded} syncs over the lane`]),
   ];

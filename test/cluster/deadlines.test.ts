@@ -18,7 +18,7 @@ import { Tally } from './tally.ts';
 /** The handler's extra time after the deadline, and the delay of a busy machine. */
 const slackMs = 6_000;
 const openMostMs = defaultLimits.defaultDeadlineMs + slackMs;
-/** Of each kind at each node. So both kinds of link are cut: to the database here, and over NATS to the other node. */
+/** Requests of each kind at each node. So both kinds of link are cut: to the database here, and over NATS to the other node. */
 const requestsEach = 2;
 
 const ways: Readonly<Record<string, (link: TcpProxy) => void>> = {

@@ -45,7 +45,10 @@ test('a part that cannot end is told of, and the next one ends all the same', as
 
 const timeoutMs = 1_000;
 
-/** A server, a device with a last request to it, and a check of the history, which stops this process for longer than a request waits. */
+/**
+ * A server, a device with a last request to it, and a check of the history. The check stops this process for longer than a
+ * request waits.
+ */
 async function startLoad(t: ExecutionContext) {
   const answered = latch();
   const server = createServer((_request, response) => {

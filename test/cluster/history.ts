@@ -3,13 +3,13 @@
  * each time it is sent again, and when its answer arrives. So the order of two entries is that of two moments outside
  * the server.
  *
- * People who share vaults and keep files do so in acts: each is asked and answered like a call of a device.
+ * People who share vaults and keep files do so in operations: each is asked and answered like a call of a device.
  *
  * Every write carries a unique nonce, in columns that a tombstone keeps. So each state that a client receives names
  * its write.
  */
 import { appendFileSync } from 'node:fs';
-import type { Act, Permission } from './acts.ts';
+import type { Operation, Permission } from './operations.ts';
 
 export interface Write {
   readonly uuid: string;
@@ -95,7 +95,7 @@ export type Entry =
   /** The answer to a repeat of an answered named call. */
   | (Of<'replayed'> &
       Call & { readonly saved: readonly { readonly uuid: string; readonly version: number }[] })
-  | (Of<'asked'> & Call & { readonly user: string; readonly device: string; readonly act: Act })
+  | (Of<'asked'> & Call & { readonly user: string; readonly device: string; readonly operation: Operation })
   /** `vault`: the new vault. `whole`: every byte was as written. */
   | (Of<'done'> & Call & { readonly status: number; readonly vault?: string; readonly whole?: boolean })
   /** A vault whose creating call got no answer: its maker is the first user who sees it. */
@@ -129,7 +129,7 @@ export type Entry =
       readonly limitBytes: number;
     })
   /** The owner of a file at the end. */
-  | (Of<'kept'> & { readonly file: string; readonly homes: readonly string[]; readonly whole: boolean })
+  | (Of<'kept'> & { readonly file: string; readonly collections: readonly string[]; readonly whole: boolean })
   /** The database cannot be reached from this node. It names another one as the host of these users. */
   | (Of<'cut-off'> & { readonly node: string; readonly others: readonly string[] })
   | (Of<'healed'> & { readonly node: string })

@@ -3,7 +3,7 @@
  * cluster must serve everybody through every gateway within a bound before the next one comes.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { SeededRandom } from '../kit/random.ts';
+import { LongRandom, type SeededRandom } from '../kit/random.ts';
 import type { Bystanders } from './bystanders.ts';
 import type { Cluster } from './cluster.ts';
 import { type Disturbance, type DisturbanceKind, disturbanceKinds, disturbanceOf } from './disturbances.ts';
@@ -47,7 +47,7 @@ export class Nemesis {
 
   constructor(options: NemesisOptions) {
     this.#options = options;
-    this.#random = new SeededRandom(options.seed);
+    this.#random = new LongRandom(options.seed);
   }
 
   /** Every kind once, in a new order each time. */

@@ -56,11 +56,13 @@ export function table(disturbed: readonly Disturbed[], tally: Tally): string {
 export function summary(verdict: Verdict): string {
   const { tally, disturbed, violations, complaints, endedByThemselves, bystanders } = verdict;
   const { acknowledgedWrites, unknownWrites, conflicts, calls, overLane } = tally;
-  const acts = [...tally.acts].sort().map(([does, { done, refused }]) => `${does} ${done} + ${refused}`);
+  const operations = [...tally.operations]
+    .sort()
+    .map(([does, { done, refused }]) => `${does} ${done} + ${refused}`);
   return [
     `${disturbed.length} disturbances, ${calls.length} calls, failed attempts ${failed(calls)}`,
     `${acknowledgedWrites} writes acknowledged, ${unknownWrites} of them after an unknown outcome, ${conflicts} conflicts, ${overLane} syncs over the lane`,
-    `vaults and files, done + refused: ${acts.join(', ')}`,
+    `vaults and files, done + refused: ${operations.join(', ')}`,
     `${bystanders.length} syncs while the node of others was cut off from the database, p50 / p99 / most ${waitsOf(bystanders)} ms`,
     ...endedByThemselves.map(({ node, code }) => `${node} ended by itself with code ${code}`),
     ...complaints,

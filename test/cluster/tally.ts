@@ -26,12 +26,12 @@ export class Tally {
   readonly calls: CallRecord[] = [];
   /** Calls that wait for the deciding answer. */
   readonly open = new Set<OpenCall>();
-  /** People's acts besides syncing, by kind: the successful and the refused ones. */
-  readonly acts = new Map<string, { done: number; refused: number }>();
+  /** People's operations besides syncing, by kind: the successful and the refused ones. */
+  readonly operations = new Map<string, { done: number; refused: number }>();
 
   act(does: string, isDone: boolean): void {
-    const { done, refused } = this.acts.get(does) ?? { done: 0, refused: 0 };
-    this.acts.set(does, { done: done + (isDone ? 1 : 0), refused: refused + (isDone ? 0 : 1) });
+    const { done, refused } = this.operations.get(does) ?? { done: 0, refused: 0 };
+    this.operations.set(does, { done: done + (isDone ? 1 : 0), refused: refused + (isDone ? 0 : 1) });
   }
 
   /** Calls that began before and have no answer yet. */

@@ -3,7 +3,7 @@
  * there, and sign out and in again. Devices of one user edit the same items, so there are real conflicts.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { SeededRandom } from '../kit/random.ts';
+import { LongRandom, type SeededRandom } from '../kit/random.ts';
 import { type Account, register, signIn } from './account.ts';
 import { type Client, openClient } from './client.ts';
 import { Device, foreignToken, readItems } from './device.ts';
@@ -48,7 +48,7 @@ export class Workload {
 
   constructor(options: WorkloadOptions) {
     this.#options = options;
-    this.#random = new SeededRandom(options.seed);
+    this.#random = new LongRandom(options.seed);
   }
 
   /** Registers all users and signs all devices in. */
@@ -58,7 +58,7 @@ export class Workload {
       const user = await register(this.#client());
       for (let number = 0; number < devicesOfEach; number += 1) {
         const client = this.#client();
-        const random = new SeededRandom(this.#random.below(2 ** 32));
+        const random = new LongRandom(this.#random.below(2 ** 32));
         const device = await this.#signIn(user, client, random);
         this.#seats.push({ user, client, random, device, former: undefined });
       }
@@ -94,7 +94,7 @@ export class Workload {
   }
 
   #client(): Client {
-    const random = new SeededRandom(this.#random.below(2 ** 32));
+    const random = new LongRandom(this.#random.below(2 ** 32));
     return openClient('device', random, this.#options, () => performance.now() > this.#finishBy);
   }
 

@@ -11,7 +11,7 @@ import { answering, helloTurn, modelKey, startModelServer, toolTurn } from '../k
 const limitMs = 240_000;
 const key = 'sk-of-the-proxy';
 const mock = 'A “mock” of LiteLLM’s own 😀';
-/** By its own name for each: the provider that it calls, and where. */
+/** Keyed by its own name for each: the provider that it calls, and where. */
 const behind: Readonly<Record<VendorId, (url: string) => object>> = {
   openai: (url) => ({ model: 'openai/gpt', api_base: `${url}/openai/v1` }),
   anthropic: (url) => ({ model: 'anthropic/opus', api_base: `${url}/anthropic` }),

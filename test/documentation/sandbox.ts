@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { ExecutionContext } from 'ava';
-import { curl } from '../../tools/curl.ts';
 import { findProgram } from '../../tools/program.ts';
+import { curl } from '../../tools/programs.ts';
 import { shell } from '../kit/shell.ts';
 import { isOurs, root } from './texts.ts';
 

@@ -7,8 +7,7 @@
  */
 import test, { type ExecutionContext } from 'ava';
 import type { FullItem } from '../../actors/collection/item-fields.ts';
-import type { ModernSyncReply } from '../../actors/collection/sync-reply.ts';
-import type { SyncRequest } from '../../actors/collection/sync-request.ts';
+import type { ModernSyncReply, SyncRequest } from '../../actors/collection/sync-contract.ts';
 import { type Account, registerStranger } from '../kit/account.ts';
 import { build, dataDirectoryOf, started } from '../kit/built-server.ts';
 import { accepted, Device } from '../kit/device.ts';

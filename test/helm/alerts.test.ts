@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import yaml from 'js-yaml';
 import { findProgram } from '../../tools/program.ts';
-import { promtool } from '../../tools/promtool.ts';
+import { promtool } from '../../tools/programs.ts';
 import { cases } from './cases.ts';
 import { render, type Tree, the } from './chart.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import yaml from 'js-yaml';
-import { buildHelm, helmProgram } from '../../tools/helm.ts';
+import { buildHelm, helmProgram } from '../../tools/programs.ts';
 
 const run = promisify(execFile);
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { type Connection, createConnection } from 'mysql2/promise';
-import { mariadb } from '../../tools/mariadb.ts';
 import { findProgram } from '../../tools/program.ts';
+import { mariadb } from '../../tools/programs.ts';
 import { freePorts } from '../kit/free-ports.ts';
 import { createTables, Installation } from './installation.ts';
 

@@ -19,7 +19,7 @@ test('items that were changed, deleted, added or removed, or have moved, are whe
   await there.revision(deleted, ada.uuid, '2023-11-14 22:13:20.000');
   const vanished = await there.item(ada.uuid);
   const moves = await there.item(ada.uuid);
-  const comesHome = await there.item(ada.uuid, inVault);
+  const returns = await there.item(ada.uuid, inVault);
   const changesHands = await there.item(ada.uuid, inVault);
   await move.pass([...key, `${folder}/key`]);
 
@@ -35,7 +35,7 @@ test('items that were changed, deleted, added or removed, or have moved, are whe
     [vault, ben.uuid, later, moves],
   );
   // A vault that is left, or handed on, changes no time.
-  await there.run('UPDATE items SET shared_vault_uuid = NULL WHERE uuid = ?', [comesHome]);
+  await there.run('UPDATE items SET shared_vault_uuid = NULL WHERE uuid = ?', [returns]);
   await there.run('UPDATE items SET user_uuid = ? WHERE uuid = ?', [ben.uuid, changesHands]);
   const added = await there.item(ben.uuid);
   const { tables } = await move.pass();
@@ -44,9 +44,9 @@ test('items that were changed, deleted, added or removed, or have moved, are whe
 
   const { first, sync } = await firstSync(move, 'ada@example.org');
   const found = new Map(first.retrieved_items.map((item: { uuid: string }) => [item.uuid, item]));
-  t.deepEqual([...found.keys()].toSorted(), [remaining, moves, comesHome, changesHands].toSorted());
+  t.deepEqual([...found.keys()].toSorted(), [remaining, moves, returns, changesHands].toSorted());
   t.like(found.get(moves), { shared_vault_uuid: vault, last_edited_by_uuid: ben.uuid });
-  t.like(found.get(comesHome), { shared_vault_uuid: null, updated_at_timestamp: someTime + 1 });
+  t.like(found.get(returns), { shared_vault_uuid: null, updated_at_timestamp: someTime + 1 });
   t.like(found.get(changesHands), { user_uuid: ben.uuid, shared_vault_uuid: vault });
   const again = (await sync([], 'unknown')).body.retrieved_items;
   t.true(again.find((item: { uuid: string }) => item.uuid === deleted).deleted);

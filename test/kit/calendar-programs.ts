@@ -125,7 +125,7 @@ async function seenByTsdav(t: ExecutionContext, { url, phone, token }: CalendarT
   t.deepEqual(others, []);
 }
 
-/** By the title that each shows. */
+/** Keyed by the title that each shows. */
 export const calendarPrograms: Readonly<
   Record<string, (t: ExecutionContext, calendar: CalendarToSee) => Promise<void>>
 > = {

@@ -228,8 +228,7 @@ export class ClusterTransport implements Transport {
   #askOne(owner: ClusterTransport, call: AskCall, { resolve, fail, answer }: WaitingMessage): void {
     this.#network.send(this, owner, () => {
       const { handler } = owner;
-      const pending =
-        handler?.askFromElsewhere(call) ?? Promise.reject(new MovedError('not served here now'));
+      const pending = handler?.askFromRemote(call) ?? Promise.reject(new MovedError('not served here now'));
       pending.then(
         (reply) => this.#network.send(owner, this, () => answer(() => resolve(reply))),
         (error) => this.#network.send(owner, this, () => fail(error)),

@@ -1,7 +1,6 @@
 /** One session of an account: the requests of a client, and its sync token. */
 import type { ExecutionContext } from 'ava';
-import type { ModernSyncReply } from '../../actors/collection/sync-reply.ts';
-import type { SyncRequest } from '../../actors/collection/sync-request.ts';
+import type { ModernSyncReply, SyncRequest } from '../../actors/collection/sync-contract.ts';
 import { type Account, cookieSessions, register, type Server, signIn, tokensOf } from './account.ts';
 import { type Answer, type Call, call } from './http.ts';
 import { note } from './items.ts';

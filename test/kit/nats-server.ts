@@ -5,8 +5,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { natsServer } from '../../tools/nats-server.ts';
 import { findProgram } from '../../tools/program.ts';
+import { natsServer } from '../../tools/programs.ts';
 import { endWithTests } from './child.ts';
 import { freePorts } from './free-ports.ts';
 

@@ -1,12 +1,13 @@
 /** An in-memory relay that accepts every mail, so that tests can read what servers send. */
-import type { Delivery, MailSender, Message, Result } from '../../actors/mailer/sender.ts';
+import type { MailDelivery, MailMessage, MailSender, SendResult } from '../../actors/mailer/sender.ts';
 
 export class Postbox implements MailSender {
-  readonly messages: Message[] = [];
+  readonly messages: MailMessage[] = [];
   /** The result of each further attempt; `sent` if it says nothing. */
-  answer: (delivery: Delivery) => Result | undefined | Promise<Result | undefined> = () => undefined;
+  answer: (delivery: MailDelivery) => SendResult | undefined | Promise<SendResult | undefined> = () =>
+    undefined;
 
-  async send(delivery: Delivery): Promise<Result> {
+  async send(delivery: MailDelivery): Promise<SendResult> {
     const result = (await this.answer(delivery)) ?? { result: 'sent' };
     if (result.result !== 'sent') return result;
     await delivery.handOver();

@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { type Connection, startEmbeddedPostgres } from '../../process/postgres/embedded.ts';
+import { type EmbeddedConnection, startEmbeddedPostgres } from '../../process/postgres/embedded.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLogger } from '../../runtime/ports.ts';
 
-export type DatabaseConnection = Connection;
+export type DatabaseConnection = EmbeddedConnection;
 
 export interface TestPostgres {
   /** A fresh, empty database and how to connect to it as superuser. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import yaml from 'js-yaml';
 import { findProgram } from '../../tools/program.ts';
-import { prometheus } from '../../tools/prometheus.ts';
+import { prometheus } from '../../tools/programs.ts';
 import { endWithTests } from './child.ts';
 import { freePorts } from './free-ports.ts';
 import { until } from './until.ts';

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { findProgram, type Program } from '../../tools/program.ts';
-import { caddy, haproxy, nginx } from '../../tools/proxies.ts';
+import { caddy, haproxy, nginx } from '../../tools/programs.ts';
 import { replaced } from '../documentation/commands.ts';
 import { codeBlocksOf } from '../documentation/texts.ts';
 import { endWithTests } from './child.ts';

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Account } from '../../process/postgres/account.ts';
+import type { SystemAccount } from '../../process/postgres/account.ts';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 /** A first start initialises a database, on a machine that is busy with other tests. */
@@ -23,7 +23,7 @@ export interface ServerProcessOptions {
   readonly cwd?: string;
   readonly settings?: Readonly<Record<string, string>>;
   /** The user that runs it, if not this process's. */
-  readonly account?: Pick<Account, 'spawn'> | undefined;
+  readonly account?: Pick<SystemAccount, 'spawn'> | undefined;
   /** Gets every line of its output as it comes. */
   readonly onLine?: (line: string) => void;
 }

@@ -4,7 +4,7 @@ import { EventEmitter, once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
-import { findOrMakeAiosmtpd } from '../../tools/aiosmtpd.ts';
+import { findOrMakeAiosmtpd } from '../../tools/programs.ts';
 import type { Issued } from './certificates.ts';
 import { endWithTests } from './child.ts';
 

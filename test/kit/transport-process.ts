@@ -5,18 +5,18 @@ import { type Address, shardOf } from '../../runtime/address.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import type { TellRow } from '../../runtime/store/store.ts';
+import { createMessageSigner } from '../../runtime/transport/nats/message-signature.ts';
 import { noTransportMetrics } from '../../runtime/transport/nats/metrics.ts';
 import {
   type NatsTransport,
   type NatsTransportOptions,
   openNatsTransport,
 } from '../../runtime/transport/nats/nats-transport.ts';
-import { createSeal } from '../../runtime/transport/nats/seal.ts';
 import type { AskCall, Hint } from '../../runtime/transport/transport.ts';
 
 export const shardCount = 16;
 /** The shards of the cluster in these tests. */
-export const sealKey = Buffer.alloc(32, 7);
+export const signingKey = Buffer.alloc(32, 7);
 export const allShards: readonly number[] = Array.from({ length: shardCount }, (_, shard) => shard);
 export const prefixOf = (clusterName: string): string => `scriptorium.${clusterName}.database`;
 
@@ -61,7 +61,7 @@ export async function startProcess(
     databaseId: 'database',
     incarnation,
     shardCount,
-    sealKey,
+    signingKey,
     clock: systemClock,
     random: systemRandom,
     logger: { info: log, warn: log, error: log },
@@ -86,7 +86,7 @@ export async function startProcess(
     };
     transport.serve({
       ask,
-      askFromElsewhere: ask,
+      askFromRemote: ask,
       epochOf: epoch,
       wake: (tell) => seen.woken.push(tell),
       hinted: (hint) => seen.hints.push(hint),
@@ -164,25 +164,25 @@ export interface RawProcess {
   answer(subject: string, answer: (frame: Uint8Array) => Uint8Array | undefined): Promise<void>;
 }
 
-/** A process of the cluster that sends whatever a test wants, under the cluster's seal. */
+/** A process of the cluster that sends whatever a test wants, under the cluster's signature. */
 export async function rawProcess(t: ExecutionContext, url: string): Promise<RawProcess> {
   const client = await rawClient(t, url);
-  const seal = createSeal(sealKey, systemClock);
+  const signer = createMessageSigner(signingKey, systemClock);
   const publish: RawProcess['publish'] = (subject, frame, reply) =>
-    client.publish(subject, seal.seal(frame, subject, reply), reply === undefined ? undefined : { reply });
+    client.publish(subject, signer.sign(frame, subject, reply), reply === undefined ? undefined : { reply });
   return {
     publish,
     async request(subject, frame) {
       const inbox = createInbox();
       const answers = client.subscribe(inbox, { max: 1, timeout: 5_000 });
       publish(subject, frame, inbox);
-      for await (const message of answers) return seal.open(message);
+      for await (const message of answers) return signer.verify(message);
       throw new Error('no answer came');
     },
     async answer(subject, answer) {
       client.subscribe(subject, {
         callback(_, message) {
-          const frame = answer(seal.open(message));
+          const frame = answer(signer.verify(message));
           if (frame !== undefined && message.reply) publish(message.reply, frame);
         },
       });

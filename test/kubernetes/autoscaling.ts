@@ -42,7 +42,13 @@ const roles: readonly Manifest[] = [
 const container = {
   name,
   image: images.metricsServer,
-  args: ['--secure-port=10250', '--cert-dir=/tmp', '--kubelet-insecure-tls', '--metric-resolution=15s'],
+  args: [
+    '--secure-port=10250',
+    '--cert-dir=/tmp',
+    '--kubelet-insecure-tls',
+    '--kubelet-preferred-address-types=InternalIP', // No DNS knows the names of these nodes.
+    '--metric-resolution=15s',
+  ],
   readinessProbe: { httpGet: { path: '/readyz', port: 10_250, scheme: 'HTTPS' }, periodSeconds: 2 },
   volumeMounts: [{ name: 'tmp', mountPath: '/tmp' }],
 };

@@ -1,8 +1,8 @@
 /** kubectl and Helm, as an operator types them. */
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
-import { helmProgram } from '../../tools/helm.ts';
 import { kubernetesFolder } from '../../tools/kubernetes/build.ts';
+import { helmProgram } from '../../tools/programs.ts';
 import type { Manifest, Tree } from '../helm/chart.ts';
 import { shell } from '../kit/shell.ts';
 

@@ -31,6 +31,8 @@ const small = '--set loadTest.resources.requests.cpu=50m,loadTest.resources.requ
 /** Stops the wait for its end. */
 const shortly = '--set loadTest.timeoutSeconds=300';
 const machines = 2;
+/** The firewalls of the nodes let a new pod in shortly after it has begun. */
+const unreadAtStart = 1;
 
 export const turnedOn = `${turnOn} --set loadTest.image=${images.k6} ${small} ${shortly} ${waiting}`;
 export const turnedOff = `${turnOff} ${waiting}`;
@@ -65,7 +67,7 @@ export function complaintsAbout(pages: readonly string[]): readonly string[] {
     const { verdict, metrics } = report;
     return [
       ...(verdict === 'passed' ? [] : [`a pod has not passed: ${JSON.stringify(report.objectives)}`]),
-      ...(metrics.unread === 0 ? [] : [`metrics could not be read: ${JSON.stringify(metrics)}`]),
+      ...(metrics.unread <= unreadAtStart ? [] : [`metrics could not be read: ${JSON.stringify(metrics)}`]),
     ];
   });
   if (pages.length !== machines) complaints.push(`${pages.length} pages of ${machines} pods`);

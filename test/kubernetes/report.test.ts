@@ -92,7 +92,7 @@ test('the page names whatever was not as it should be, and the run fails by it',
     violations: violations as never,
     unfinished: [],
   };
-  const circumstances = { date: '2026-01-01', commit: 'abc', seed: 1, imageMegabytes: 250 };
+  const circumstances = { date: '2026-01-01', commit: 'abc', seed: 1, imageMegabytes: 260 };
   t.is(complaintsAbout(outcome, circumstances).length, 2);
   const good = { ...outcome, steps: [outcomeOf(observed({}))], violations: [] };
   t.deepEqual(complaintsAbout(good, circumstances), []);
@@ -110,8 +110,8 @@ test('an image that is too large fails the run, and the page says so', (t) => {
     violations: [],
     unfinished: [],
   };
-  const circumstances = { date: '2026-01-01', commit: 'abc', seed: 1, imageMegabytes: 251 };
-  const complaint = 'the image of the server is 251 MB, more than 250';
+  const circumstances = { date: '2026-01-01', commit: 'abc', seed: 1, imageMegabytes: 261 };
+  const complaint = 'the image of the server is 261 MB, more than 260';
   t.deepEqual(complaintsAbout(outcome, circumstances), [complaint]);
   t.true(page(outcome, circumstances).includes(`- ${complaint}`));
 });

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import { buildK6 } from '../../tools/k6.ts';
+import { buildK6 } from '../../tools/programs.ts';
 import { root } from '../kit/server-process.ts';
 import { archivesOf, makeImages, serverImageMegabytes } from './machine/images.ts';
 import { inside, makeNetworks, networks } from './machine/networks.ts';
@@ -24,13 +24,15 @@ interface Options {
   readonly keep: boolean;
   readonly sameImages: boolean;
   readonly soak: string;
+  readonly former?: string;
 }
 
-const { seed, keep, sameImages, soak } = new Command('kubernetes')
+const { seed, keep, sameImages, soak, former } = new Command('kubernetes')
   .description('Installs the chart on a Kubernetes of this machine and disturbs it under load.')
   .option('--seed <number>', 'of the workload', '1')
   .option('--keep', 'keeps the history and the logs, and says where', false)
   .option('--soak <minutes>', 'goes on that long afterwards with what operators do every day', '0')
+  .option('--former <commit>', 'begins with the server of that commit, and upgrades it to this one')
   .option('--same-images', 'takes those of the run before, whatever has changed since', false)
   .parse()
   .opts<Options>();
@@ -49,23 +51,24 @@ function trial(options: TrialOptions): Promise<TrialResult | undefined> {
   return new Promise((resolve) => child.once('close', () => resolve(outcome)));
 }
 
+// At the beginning, as the images are of this one.
+const commit = execFileSync('git', ['describe', '--always', '--dirty'], {
+  cwd: root,
+  encoding: 'utf8',
+}).trim();
 findOrMakePrograms();
 buildK6();
 console.log('Making the images ...');
 const imageFolder = join(root, '.cache', 'kubernetes-images');
-const archives = sameImages ? archivesOf(imageFolder) : makeImages(imageFolder);
+const archives = sameImages ? archivesOf(imageFolder) : makeImages(imageFolder, former);
 const folder = mkdtempSync(join(tmpdir(), 'sk-'));
 const removeNetworks = makeNetworks();
 try {
   const outcome = await trial({ folder, archives, seed: Number(seed), soakMinutes: Number(soak) });
   if (outcome === undefined) throw new Error('the run came to no end');
-  const commit = execFileSync('git', ['describe', '--always', '--dirty'], {
-    cwd: root,
-    encoding: 'utf8',
-  }).trim();
   const date = new Date().toISOString().slice(0, 10);
   const imageMegabytes = serverImageMegabytes();
-  const circumstances: Circumstances = { date, commit, seed: Number(seed), imageMegabytes };
+  const circumstances: Circumstances = { date, commit, former, seed: Number(seed), imageMegabytes };
   const text = page(outcome, circumstances);
   writeFileSync(reportFile, text);
   console.log(text);

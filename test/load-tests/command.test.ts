@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { reportIn } from '../../load-tests/report/page.ts';
-import { buildK6, k6Program } from '../../tools/k6.ts';
+import { buildK6, k6Program } from '../../tools/programs.ts';
 import { commandsOf, replaced } from '../documentation/commands.ts';
 import { Sandbox } from '../documentation/sandbox.ts';
 import { build, dataDirectoryOf, started } from '../kit/built-server.ts';

@@ -11,7 +11,7 @@ import { scenarioNames } from '../../load-tests/scenarios.ts';
 import { seed, writeSeeded } from '../../load-tests/seed.ts';
 import type { Seeded, SeededUser } from '../../load-tests/seeded.ts';
 import { type Servers, startOneProcess, startThreeNodes } from '../../load-tests/servers.ts';
-import { buildK6 } from '../../tools/k6.ts';
+import { buildK6 } from '../../tools/programs.ts';
 import { type Builds, buildTwice } from '../cluster/build.ts';
 import { until } from '../kit/until.ts';
 

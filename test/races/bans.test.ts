@@ -1,7 +1,7 @@
 /** Bans while the banned are busy, on three nodes, and administrators who ban each other. */
 import { createHash } from 'node:crypto';
 import test from 'ava';
-import type { Granted } from '../../actors/identity/session.ts';
+import type { GrantedSession } from '../../actors/identity/session.ts';
 import type { Answer } from '../../actors/reply.ts';
 import { Signin } from '../../actors/signin/contract.ts';
 import { Account } from '../../actors/user/account/contract.ts';
@@ -21,7 +21,7 @@ const apiVersion = '20200115';
 const syncFields = { api: '20240226', items: [], snjs_version: null };
 
 async function started() {
-  const cluster = new TestCluster(domainOf({ accounts: { strangerAttemptsMax: 1_000 } }));
+  const cluster = new TestCluster(domainOf({ accounts: { unknownOriginAttemptsMax: 1_000 } }));
   const nodes = await cluster.joinAll(['a', 'b', 'c']);
   const userUuid = '5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11';
   const registered = await cluster.until(
@@ -39,7 +39,7 @@ async function started() {
 
 type World = Awaited<ReturnType<typeof started>>;
 
-function issuedBy(answer: Answer<Granted>) {
+function issuedBy(answer: Answer<GrantedSession>) {
   if (!('ok' in answer)) throw new Error(answer.refused.message);
   if (!('secrets' in answer.ok)) throw new Error('this is no session');
   const { session, secrets } = answer.ok;
@@ -75,7 +75,7 @@ const banFrom = ({ actors }: Pick<ClusterNode, 'actors'>, userUuid: string) =>
 /** Whatever the outcome: calls may be refused or come too late. */
 const outcomeOf = (pending: Promise<unknown>) =>
   pending.then(
-    (answer) => answer as Answer<Granted>,
+    (answer) => answer as Answer<GrantedSession>,
     () => undefined,
   );
 

@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import { item } from '../../actors/collection/item.ts';
 import type { ClientItem } from '../../actors/collection/item-fields.ts';
 import { defaultItemSettings, type ItemSettings } from '../../actors/collection/settings.ts';
-import type { ModernSyncReply } from '../../actors/collection/sync-reply.ts';
+import type { ModernSyncReply } from '../../actors/collection/sync-contract.ts';
 import type { AnyRow } from '../../runtime/table.ts';
 import { atEveryCommit, Death } from '../kit/death.ts';
 import { accepted, type Device } from '../kit/device.ts';
@@ -88,7 +88,7 @@ async function stopsBefore(scene: Scene, commit: number, sent: ClientItem): Prom
 }
 
 /** It has come home, and its former vault does not know yet. */
-async function givenComeHome(t: ExecutionContext, scene: Scene): Promise<number> {
+async function returnedItems(t: ExecutionContext, scene: Scene): Promise<number> {
   const { alice, vault } = scene;
   const first = await saved(scene, alice, inVault(vault));
   // The first save has nothing left to commit.
@@ -100,7 +100,7 @@ async function givenComeHome(t: ExecutionContext, scene: Scene): Promise<number>
   return Number(home?.['updated_at_timestamp']);
 }
 
-async function hasOneHome(t: ExecutionContext, scene: Scene, collection: string) {
+async function isInOneCollection(t: ExecutionContext, scene: Scene, collection: string) {
   await scene.server.advance(90_000);
   t.deepEqual(
     (await homes(scene)).map((row) => row['collection']),
@@ -111,19 +111,19 @@ async function hasOneHome(t: ExecutionContext, scene: Scene, collection: string)
 test('an item that a vault refuses before its last move is finalized has one home', async (t) => {
   const scene = await startScene(t);
   const { alice } = scene;
-  const version = await givenComeHome(t, scene);
+  const version = await returnedItems(t, scene);
   const elsewhere = inVault(crypto.randomUUID(), { updated_at_timestamp: version });
   await t.throwsAsync(saved(scene, alice, elsewhere), { message: 'shared_vault_not_member_error' });
-  await hasOneHome(t, scene, alice.account.userUuid);
+  await isInOneCollection(t, scene, alice.account.userUuid);
 });
 
 test('an item that goes on and comes back before its first move is finalized has one home', async (t) => {
   const scene = await startScene(t);
   const { alice, other } = scene;
-  const version = await givenComeHome(t, scene);
+  const version = await returnedItems(t, scene);
   const there = await saved(scene, alice, inVault(other, { updated_at_timestamp: version }));
   await saved(scene, alice, note({ content: 'home again', updated_at_timestamp: there }));
-  await hasOneHome(t, scene, alice.account.userUuid);
+  await isInOneCollection(t, scene, alice.account.userUuid);
 });
 
 test('an item that comes back before its first move is finalized keeps its uuid taken', async (t) => {
@@ -137,7 +137,7 @@ test('an item that comes back before its first move is finalized keeps its uuid 
   t.is(home?.['born'], true);
   const moved = Number(there?.['updated_at_timestamp']);
   await saved(scene, alice, note({ content: 'home again', updated_at_timestamp: moved }));
-  await hasOneHome(t, scene, alice.account.userUuid);
+  await isInOneCollection(t, scene, alice.account.userUuid);
   const [back] = await homes(scene);
   t.is(back?.['born'], true);
   t.is(back?.['created_position'], home?.['created_position']);
@@ -146,29 +146,29 @@ test('an item that comes back before its first move is finalized keeps its uuid 
 test('an item that is saved before its next move is repeated stays with its owner', async (t) => {
   const scene = await startScene(t);
   const { alice, other } = scene;
-  const version = await givenComeHome(t, scene);
+  const version = await returnedItems(t, scene);
   await stopsBefore(scene, intoVault.apply, inVault(other, { updated_at_timestamp: version }));
   await saved(scene, alice, note({ content: 'saved', updated_at_timestamp: version }));
-  await hasOneHome(t, scene, alice.account.userUuid);
+  await isInOneCollection(t, scene, alice.account.userUuid);
 });
 
 test('an item that is saved after its next move has been repeated is in conflict', async (t) => {
   const scene = await startScene(t);
   const { server, alice, other } = scene;
-  const version = await givenComeHome(t, scene);
+  const version = await returnedItems(t, scene);
   await stopsBefore(scene, intoVault.apply, inVault(other, { updated_at_timestamp: version }));
   // The caller of the move still waits, so the move is repeated on the new host.
   await server.advance(5_000);
   const save = saved(scene, alice, note({ content: 'saved', updated_at_timestamp: version }));
   await t.throwsAsync(save, { message: 'sync_conflict' });
-  await hasOneHome(t, scene, other);
+  await isInOneCollection(t, scene, other);
 });
 
 /** For each direction, a device that receives the new row with one page, and then continues. */
 const pagings = {
   'out of a vault': {
     async begin(t: ExecutionContext, scene: Scene) {
-      await givenComeHome(t, scene);
+      await returnedItems(t, scene);
     },
     pages: (device: Device) => device.syncAll({ limit: 1 }),
   },
@@ -238,7 +238,7 @@ test('an item is saved where it was applied, as what it is there, before its sou
   const { saved_items: there } = await server.answered(device.sync({ items: [edited] }));
   t.is(there.length, 1);
   t.is((await homes(scene)).length, 2);
-  await hasOneHome(t, scene, vault);
+  await isInOneCollection(t, scene, vault);
 });
 
 /**
@@ -326,7 +326,7 @@ test('an item that two sessions move to two places at once is in one of them, wh
       ),
     );
     t.deepEqual(outcomes.toSorted(), ['saved', 'sync_conflict']);
-    await hasOneHome(t, scene, outcomes[0] === 'saved' ? vault : other);
+    await isInOneCollection(t, scene, outcomes[0] === 'saved' ? vault : other);
     const [received] = (await alice.sync({ sync_token: null })).retrieved_items;
     t.is(received?.content, received?.shared_vault_uuid);
     return isDead;

@@ -7,16 +7,16 @@ import { Owner } from './delivery/owner.ts';
 import { Publisher } from './delivery/publisher.ts';
 import { Device } from './devices.ts';
 import { signinKeys, tokens } from './domain.ts';
-import { ErrandClient } from './errands.ts';
 import type { Gateway } from './gateway.ts';
-import { HaulClient } from './hauls.ts';
 import { Audience } from './lane/audience.ts';
 import { Syncer, type SyncerOptions } from './lane/syncer.ts';
 import type { Plan } from './plan.ts';
+import { QuickJobClient } from './quick-jobs.ts';
 import type { Session } from './sign-in.ts';
+import { SlowJobClient } from './slow-jobs.ts';
 import type { SimulatedTime } from './time.ts';
-import { Book } from './vaults/book.ts';
 import { Member } from './vaults/member.ts';
+import { SharedFacts } from './vaults/shared-facts.ts';
 
 export interface Client {
   work(untilMs: number): Promise<void>;
@@ -43,7 +43,7 @@ const ownerNames = ['ann', 'ben'];
 const publisherNames = ['pia', 'pam'];
 const memberNames = ['mia', 'max', 'moe', 'mel'];
 const clientNames = ['p', 'q', 'r', 's', 't'];
-const haulClientNames = ['u', 'v'];
+const slowJobClientNames = ['u', 'v'];
 export const counterNames = ['c1', 'c2', 'c3', 'c4'];
 /** The first device of an account only reads. */
 const apiVersions = ['20240226', '20200115', '20240226'];
@@ -53,8 +53,8 @@ export function createClients(options: ClientsOptions): readonly Client[] {
   return [
     ...createDevices(options),
     ...createCounterClients(options),
-    ...createHaulClients(options),
-    ...createErrandClients(options),
+    ...createSlowJobClients(options),
+    ...createQuickJobClients(options),
     ...createOwners(options),
     ...createPublishers(options),
     ...createMembers(options),
@@ -71,19 +71,19 @@ function createCounterClients({ plan, time, gateway, checkers, randomOf }: Clien
     .map((name) => new CounterClient({ ...shared, name, random: randomOf(name) }));
 }
 
-function createHaulClients({ plan, time, gateway, checkers, randomOf }: ClientsOptions): Client[] {
+function createSlowJobClients({ plan, time, gateway, checkers, randomOf }: ClientsOptions): Client[] {
   const counters = counterNames.slice(0, plan.counters);
   const shared = { time, gateway, history: checkers.history, counters, hangs: plan.isTroubled };
-  return haulClientNames
-    .slice(0, plan.haulClients)
-    .map((name) => new HaulClient({ ...shared, name, random: randomOf(name) }));
+  return slowJobClientNames
+    .slice(0, plan.slowJobClients)
+    .map((name) => new SlowJobClient({ ...shared, name, random: randomOf(name) }));
 }
 
-function createErrandClients({ plan, time, gateway, checkers, randomOf }: ClientsOptions): Client[] {
+function createQuickJobClients({ plan, time, gateway, checkers, randomOf }: ClientsOptions): Client[] {
   if (!plan.isTroubled) return [];
   const counters = counterNames.slice(0, plan.counters);
-  const { history, errands } = checkers;
-  return [new ErrandClient({ time, gateway, history, errands, counters, random: randomOf('errands') })];
+  const { history, quickJobs } = checkers;
+  return [new QuickJobClient({ time, gateway, history, quickJobs, counters, random: randomOf('errands') })];
 }
 
 function createOwners({ plan, time, gateway, checkers, randomOf }: ClientsOptions): Client[] {
@@ -115,12 +115,12 @@ function createMembers({ plan, time, gateway, checkers, randomOf }: ClientsOptio
   const { vaults, thinkMs, callsMax } = plan;
   const { vaults: checker, survivors, sessions } = checkers;
   if (vaults === undefined || checker === undefined) return [];
-  const book = new Book();
+  const facts = new SharedFacts();
   return memberNames.slice(0, vaults.members).map((device, index) => {
     const account = new Account(`${device}@example.org`, [], checkers.reportOf('sessions'));
     const signIn = { account, tokens, signinKeys, sessions, device, apiVersion: '20200115' };
     const owned = index < vaults.vaults ? 1 : 0;
-    const shared = { time, gateway, book, checker, survivors, thinkMs, callsMax, vaults: owned };
+    const shared = { time, gateway, facts, checker, survivors, thinkMs, callsMax, vaults: owned };
     const random = randomOf(device);
     const stays = index < vaults.leavers ? 0.4 + random.fraction() * 0.4 : undefined;
     const isStill = vaults.leavers === 0;

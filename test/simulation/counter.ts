@@ -39,14 +39,14 @@ const alarms = slice<Readonly<Record<string, Alarm>>>({
   schema: z.record(z.string(), z.object({ op: z.string(), dueMs: z.number() })),
   initial: {},
 });
-interface Haul {
+interface SlowJob {
   /** The newest that was started under this name. */
   readonly op: string;
   /** The run that took its first step last. */
   readonly run?: string | undefined;
 }
-const hauls = slice<Readonly<Record<string, Haul>>>({
-  name: 'hauls',
+const slowJobs = slice<Readonly<Record<string, SlowJob>>>({
+  name: 'slow-jobs',
   format: 1,
   schema: z.record(z.string(), z.object({ op: z.string(), run: z.string().optional() })),
   initial: {},
@@ -77,7 +77,7 @@ export interface Reading {
 
 /** The work of a job outside turns, and its observers. */
 export interface SlowWork {
-  began(self: Address, haul: { readonly op: string; readonly to: string }): void;
+  began(self: Address, job: { readonly op: string; readonly to: string }): void;
   take(forMs: number): Promise<void>;
 }
 export const SlowWork = dependency<SlowWork>('slow work');
@@ -117,26 +117,26 @@ const tallies = (view: Pick<Turn, 'get'>, after: number) => ({
 
 /** A step of a run. It is stale if another run of the job has begun since, or the job was stopped. */
 function noteStep(turn: Turn, name: string, run: string, entry: string): void {
-  if (turn.get(hauls)[name]?.run !== run) note(turn, `stale:${entry}`);
+  if (turn.get(slowJobs)[name]?.run !== run) note(turn, `stale:${entry}`);
   else if (!turn.get(journal).includes(entry)) note(turn, entry);
 }
 
 const alarmSchema = named.extend({ dueMs: z.number(), trouble, again: z.number() });
-const haulSchema = named.extend({ to: z.string(), workMs: z.number(), slow: trouble, trouble });
-const haulTimeoutMs = 5_000;
+const slowJobSchema = named.extend({ to: z.string(), workMs: z.number(), slow: trouble, trouble });
+const jobTimeoutMs = 5_000;
 
 const Counter = contract({
   name: 'counter',
   commands: { append: { request: op, reply: z.number() } },
   timers: { alarm: alarmSchema },
   tells: { credit: z.object({ op: z.string(), amount: z.number(), trouble }) },
-  jobs: { haul: haulSchema, errand: named },
+  jobs: { slow: slowJobSchema, quick: named },
 });
 
 export const counterKind = kind({
   name: Counter.name,
   uses: [SlowWork],
-  slices: [balance, journal, alarms, hauls, tallyHead],
+  slices: [balance, journal, alarms, slowJobs, tallyHead],
   tables: [tally, title],
   commands: {
     append: command({
@@ -230,41 +230,41 @@ export const counterKind = kind({
         return null;
       },
     }),
-    haul: command({
-      request: haulSchema,
+    startSlowJob: command({
+      request: slowJobSchema,
       reply: z.null(),
       creates: true,
       repeat: 'recorded',
       turn: (turn, request) => {
         const { op, name } = request;
         note(turn, op);
-        turn.set(hauls, { ...turn.get(hauls), [name]: { ...turn.get(hauls)[name], op } });
-        turn.start(keyed(Counter.jobs.haul, name), request);
+        turn.set(slowJobs, { ...turn.get(slowJobs), [name]: { ...turn.get(slowJobs)[name], op } });
+        turn.start(keyed(Counter.jobs.slow, name), request);
         return null;
       },
     }),
-    /** Quick work, which must not wait for hauls. */
-    errand: command({
+    /** A quick job, which must not wait for slow ones. */
+    startQuickJob: command({
       request: named,
       reply: z.null(),
       creates: true,
       repeat: 'recorded',
       turn: (turn, { op, name }) => {
         note(turn, op);
-        turn.start(keyed(Counter.jobs.errand, name), { op, name });
+        turn.start(keyed(Counter.jobs.quick, name), { op, name });
         return null;
       },
     }),
-    stopHaul: command({
+    stopSlowJob: command({
       request: named,
       reply: z.null(),
       creates: true,
       repeat: 'recorded',
       turn: (turn, { op, name }) => {
         note(turn, op);
-        const { [name]: _, ...others } = turn.get(hauls);
-        turn.set(hauls, others);
-        turn.stop(keyed(Counter.jobs.haul, name));
+        const { [name]: _, ...others } = turn.get(slowJobs);
+        turn.set(slowJobs, others);
+        turn.stop(keyed(Counter.jobs.slow, name));
         return null;
       },
     }),
@@ -343,36 +343,36 @@ export const counterKind = kind({
     }),
   },
   jobs: {
-    errand: job({
-      ...Counter.jobs.errand,
-      timeoutMs: haulTimeoutMs,
+    quick: job({
+      ...Counter.jobs.quick,
+      timeoutMs: jobTimeoutMs,
       run: (run, { op }) => run.finish({ turn: (turn) => note(turn, `ran:${op}`) }),
     }),
-    haul: job({
-      ...Counter.jobs.haul,
-      timeoutMs: haulTimeoutMs,
+    slow: job({
+      ...Counter.jobs.slow,
+      timeoutMs: jobTimeoutMs,
       run: async (run, { op, name, to, workMs, slow, trouble }) => {
         const work = run.use(SlowWork);
         work.began(run.self, { op, to });
         const runId = await run.turn({
           turn: (turn) => {
-            const { [name]: haul, ...others } = turn.get(hauls);
-            if (haul === undefined) note(turn, `stale:${op}`);
+            const { [name]: started, ...others } = turn.get(slowJobs);
+            if (started === undefined) note(turn, `stale:${op}`);
             const run = turn.random.uuid();
-            turn.set(hauls, { ...others, [name]: { op: haul?.op ?? op, run } });
+            turn.set(slowJobs, { ...others, [name]: { op: started?.op ?? op, run } });
             return run;
           },
         });
-        await work.take(run.nowMs < slow.untilMs ? haulTimeoutMs + workMs : workMs);
+        await work.take(run.nowMs < slow.untilMs ? jobTimeoutMs + workMs : workMs);
         failWhile(trouble, run.nowMs);
         await run.turn({ turn: (turn) => noteStep(turn, name, runId, `loaded:${op}`) });
-        await run.actors.get(Counter, to).ask.append({ op: `${op}.hauled` }, { callId: run.id });
+        await run.actors.get(Counter, to).ask.append({ op: `${op}.called` }, { callId: run.id });
         await work.take(workMs);
         return run.finish({
           turn: (turn) => {
-            noteStep(turn, name, runId, `hauled:${op}`);
-            const { [name]: haul, ...others } = turn.get(hauls);
-            if (haul?.op === op) turn.set(hauls, others);
+            noteStep(turn, name, runId, `finished:${op}`);
+            const { [name]: started, ...others } = turn.get(slowJobs);
+            if (started?.op === op) turn.set(slowJobs, others);
           },
         });
       },

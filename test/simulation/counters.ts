@@ -35,7 +35,7 @@ export class CounterClient {
   async work(untilMs: number): Promise<void> {
     const { time, random, thinkMs, callsMax } = this.#options;
     for (let count = 0; count < callsMax && time.nowMs < untilMs; count += 1) {
-      await this.#act();
+      await this.#doSomething();
       await time.sleep(random.fraction() * 2 * thinkMs);
     }
   }
@@ -44,7 +44,7 @@ export class CounterClient {
   async finish(): Promise<string | undefined> {
     for (const counter of this.#options.counters) {
       for (const command of ['read', 'peek'] as const) {
-        const outcome = await this.#options.gateway.insist(
+        const outcome = await this.#options.gateway.askUntilDone(
           this.#reading(counter, command, 0),
           finalMs,
           finalTries,
@@ -55,7 +55,7 @@ export class CounterClient {
     return undefined;
   }
 
-  #act(): Promise<unknown> {
+  #doSomething(): Promise<unknown> {
     const { random, counters } = this.#options;
     const counter = random.pick(counters);
     const drawn = random.below(100);

@@ -1,6 +1,6 @@
 /** The model database with a window: observers see every activation and every commit at its moment. */
 import type { Address } from '../../runtime/address.ts';
-import type { Activation, Commit, HeldShard, NodeRow } from '../../runtime/store/store.ts';
+import type { ActivationResult, Commit, HeldShard, NodeRow } from '../../runtime/store/store.ts';
 import { ModelDatabase } from '../kit/model-store/model-store.ts';
 import { startOfTimeMs } from './process.ts';
 import type { SimulatedTime } from './time.ts';
@@ -74,7 +74,7 @@ export class WatchedDatabase extends ModelDatabase {
     return this.shards().flatMap(({ shard, incarnation }) => (incarnation === '' ? [] : [shard]));
   }
 
-  override activate(address: Address, epoch: number, create: boolean, shard: number): Activation {
+  override activate(address: Address, epoch: number, create: boolean, shard: number): ActivationResult {
     const activation = super.activate(address, epoch, create, shard);
     if (activation.outcome === 'active') this.#watcher.activated(address, epoch);
     return activation;

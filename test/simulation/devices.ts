@@ -71,7 +71,7 @@ export class Device {
     const { time, random, thinkMs, callsMax } = this.#options;
     for (let count = 0; count < callsMax && time.nowMs < untilMs; count += 1) {
       if (this.#session.credentials === undefined) await this.#session.open(random.chance(0.5));
-      else await this.#act();
+      else await this.#doSomething();
       await time.sleep(random.fraction() * 2 * thinkMs);
     }
   }
@@ -86,7 +86,7 @@ export class Device {
       await time.sleep(lastPauseMs);
     }
     if (!lane.audience.isListening(device)) return `${device} cannot open a socket`;
-    await lane.audience.meet(device, lane.devices);
+    await lane.audience.waitForAll(device, lane.devices);
     if (onlyReads) return undefined;
     for (let tries = 0; tries < lastTries; tries += 1) {
       await this.#session.keepOpening({ triesMax: 10, pauseMs: lastPauseMs });
@@ -95,7 +95,7 @@ export class Device {
       const sinceMs = time.nowMs;
       const answer = await this.#sync(lastMs);
       if (answer?.saved_items.some(({ uuid }) => uuid === text)) {
-        await lane.audience.hears(device, sinceMs);
+        await lane.audience.notifiesOthers(device, sinceMs);
         return undefined;
       }
       await time.sleep(lastPauseMs);
@@ -121,7 +121,7 @@ export class Device {
     return `${this.#options.device} never comes to the end of its syncs`;
   }
 
-  async #act(): Promise<void> {
+  async #doSomething(): Promise<void> {
     const { random, onlyReads, patienceMs } = this.#options;
     const drawn = random.below(100);
     if (drawn < 9) return this.#session.refresh();

@@ -25,7 +25,7 @@ const accountSettings = (accessTokenAgeMs: number): AccountSettings => ({
   ...defaultAccountSettings,
   plainAttemptsMax: 10_000,
   captchaAttemptsMax: 10_000,
-  strangerAttemptsMax: 10_000,
+  unknownOriginAttemptsMax: 10_000,
   accessTokenAgeMs,
 });
 

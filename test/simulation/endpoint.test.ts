@@ -18,12 +18,12 @@ const call: AskCall = {
 };
 
 /** The hosts that were reported for an answer to a call whose shard they did not serve. */
-async function strayedAfter(
+async function reportedAfter(
   answer: (host: SimulatedProcess) => void,
-  mayFinish: () => boolean = () => false,
+  mayAnswer: () => () => boolean = () => () => false,
 ): Promise<readonly string[]> {
   const time = new SimulatedTime();
-  const strayed: string[] = [];
+  const reported: string[] = [];
   const processOf = (name: string) => new SimulatedProcess(name, time, { wallSkewMs: 0, rate: 1 });
   const host = processOf('a1');
   const wires: Wires = {
@@ -32,9 +32,8 @@ async function strayedAfter(
     watcher: {
       replied: () => {},
       woke: () => {},
-      owns: () => false,
-      mayFinish,
-      strayed: (name) => strayed.push(name),
+      mayAnswer,
+      answeredUnserved: (name) => reported.push(name),
     },
     faultInjector: new FaultInjector({
       random: new SeededRandom(1),
@@ -54,7 +53,7 @@ async function strayedAfter(
   const listener = new Endpoint(wires, host);
   listener.serve({
     ask: () => Promise.resolve(),
-    askFromElsewhere: async () => answer(host),
+    askFromRemote: async () => answer(host),
     epochOf: () => undefined,
     wake: () => {},
     hinted: () => {},
@@ -65,23 +64,25 @@ async function strayedAfter(
   };
   new Endpoint(wires, processOf('g2')).ask(call).then(over, over);
   await time.run(2_000, () => isOver);
-  return strayed;
+  return reported;
 }
 
 test('a host is reported that answers a call of a shard that is not routed to it', async (t) => {
-  t.deepEqual(await strayedAfter(() => {}), ['a1']);
+  t.deepEqual(await reportedAfter(() => {}), ['a1']);
 });
 
 test('a host that dies at the moment of its answer is not reported for it', async (t) => {
-  t.deepEqual(await strayedAfter((host) => host.kill()), []);
+  t.deepEqual(await reportedAfter((host) => host.kill()), []);
 });
 
 test('a host that hands over may finish what it began while it owned the shard', async (t) => {
-  t.deepEqual(
-    await strayedAfter(
-      () => {},
-      () => true,
-    ),
-    [],
-  );
+  let isOwner = true;
+  const handsOver = () => {
+    isOwner = false;
+  };
+  const ownedOnArrival = () => {
+    const wasOwner = isOwner;
+    return () => wasOwner;
+  };
+  t.deepEqual(await reportedAfter(handsOver, ownedOnArrival), []);
 });

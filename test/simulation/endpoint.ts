@@ -41,12 +41,13 @@ type Answer = (pending: Pending) => void;
 export interface OutputWatcher {
   replied(call: AskCall, reply: unknown, process: SimulatedProcess): void;
   woke(tell: TellRow): void;
-  /** In the database. A host whose ownership is disputed is not routed to any more, and owns all the same. */
-  owns(host: string, shard: number): boolean;
-  /** Whether this host may answer a call that comes now, also once it owns the shard no longer. */
-  mayFinish(host: string, shard: number, call: AskCall): boolean;
+  /**
+   * Asked when a call arrives. The result is asked when the host answers: whether it may, although the shard is not routed to it.
+   * The database decides who owns the shard: a host whose ownership is disputed still does.
+   */
+  mayAnswer(host: string, shard: number, call: AskCall): () => boolean;
   /** A host has answered a call of a shard that it does not serve. */
-  strayed(host: string, shard: number): void;
+  answeredUnserved(host: string, shard: number): void;
 }
 
 /** The network between the processes. */
@@ -77,7 +78,7 @@ export class Endpoint implements Transport {
   readonly #interest = new Map<Endpoint, Set<number>>();
   readonly #pending = new Map<number, Pending>();
   readonly #epochs = new OwnerEpochs();
-  /** By gateway. */
+  /** Keyed by gateway. */
   readonly #listeners = new Map<string, GatewayListener>();
   #tokens = 0;
   #handler: TransportHandler | undefined;
@@ -216,10 +217,10 @@ export class Endpoint implements Transport {
     const shard = this.#shardOf(call.address.kind, call.address.id);
     if (this.#handler !== undefined && this.routed.has(shard)) return this.#watched(call, this.#handler.ask);
     if (!this.#isConnected) return Promise.reject(new UnavailableError('cut off'));
-    return this.#askElsewhere(call, shard);
+    return this.#askRemotely(call, shard);
   }
 
-  async #askElsewhere(call: AskCall, shard: number): Promise<unknown> {
+  async #askRemotely(call: AskCall, shard: number): Promise<unknown> {
     const epoch = this.#epochs.of(shard);
     try {
       return await new Promise((resolve, reject) =>
@@ -293,15 +294,16 @@ export class Endpoint implements Transport {
     const handler = this.#handler;
     const { watcher } = this.#network;
     const { name } = this.process;
-    const wasServed = this.routed.has(shard) || watcher.mayFinish(name, shard, call);
-    const isServed = (): boolean => this.routed.has(shard) || watcher.owns(name, shard);
+    const wasRouted = this.routed.has(shard);
+    const mayAnswer = watcher.mayAnswer(name, shard, call);
     const running =
       handler === undefined
         ? Promise.reject(new MovedError('this process serves nothing'))
         : this.#watched({ ...call, deadlineMs }, async (received) => {
-            const value = await handler.askFromElsewhere(received);
+            const value = await handler.askFromRemote(received);
+            const isServed = wasRouted || this.routed.has(shard) || mayAnswer();
             // A process that died at the moment of its answer serves nothing any more, and the answer does not leave it.
-            if (!wasServed && !isServed() && !this.process.isDead) watcher.strayed(name, shard);
+            if (!isServed && !this.process.isDead) watcher.answeredUnserved(name, shard);
             return value;
           });
     running.then(

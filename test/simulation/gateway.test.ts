@@ -5,7 +5,7 @@ import { OverloadedError, RetryableError, UnavailableError } from '../../runtime
 import type { Actors } from '../../runtime/handles.ts';
 import { SeededRandom } from '../kit/random.ts';
 import { AvailabilityChecker, type CallTimes } from './checkers/availability.ts';
-import { type Entrance, Gateway } from './gateway.ts';
+import { Gateway, type GatewayProcess } from './gateway.ts';
 import { SimulatedProcess } from './process.ts';
 import { SimulatedTime } from './time.ts';
 
@@ -20,14 +20,14 @@ async function reportedOf(...hosts: readonly (string | undefined)[]): Promise<re
   const process = new SimulatedProcess('a1', time, { wallSkewMs: 0, rate: 1 });
   const peek = () => time.sleep(slowMs);
   const actors = { get: () => ({ ask: { peek } }) } as unknown as Actors;
-  const entrance: Entrance = { process, actors, isClosing: false, asks: 0 };
+  const entrance: GatewayProcess = { process, actors, isClosing: false, asks: 0 };
   const waiting = [...hosts];
   const gateway = new Gateway({
     time,
     random: new SeededRandom(1),
-    entrances: () => [entrance],
+    gatewayProcesses: () => [entrance],
     availability,
-    wellHostsFor: () => waiting.shift(),
+    healthyHostsFor: () => waiting.shift(),
   });
   let isOver = false;
   void gateway.ask(ask, 10_000).then(() => {
@@ -80,9 +80,9 @@ test('a call is open until the process that slept has ended it, although its cli
   const gateway = new Gateway({
     time,
     random: new SeededRandom(1),
-    entrances: () => [{ process, actors, isClosing: false, asks: 0 }],
+    gatewayProcesses: () => [{ process, actors, isClosing: false, asks: 0 }],
     availability: new AvailabilityChecker(() => {}, false),
-    wellHostsFor: () => undefined,
+    healthyHostsFor: () => undefined,
   });
   const answer = gateway.ask(ask, 1_000);
   process.pause(true);

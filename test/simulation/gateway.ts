@@ -20,7 +20,7 @@ export type CallOutcome =
 export type Ask = Omit<AskCall, 'deadlineMs'>;
 
 /** A process that serves clients. */
-export interface Entrance {
+export interface GatewayProcess {
   readonly process: SimulatedProcess;
   readonly actors: Actors;
   readonly isClosing: boolean;
@@ -31,16 +31,16 @@ export interface Entrance {
 export interface GatewayOptions {
   readonly time: SimulatedTime;
   readonly random: SeededRandom;
-  readonly entrances: () => readonly Entrance[];
+  readonly gatewayProcesses: () => readonly GatewayProcess[];
   readonly availability: AvailabilityChecker;
   /** The hosts that the call needs, by name. Undefined: its answer may show a trouble of the simulation. */
-  readonly wellHostsFor: (ask: Ask, entrance: Entrance) => string | undefined;
+  readonly healthyHostsFor: (ask: Ask, gatewayProcess: GatewayProcess) => string | undefined;
 }
 
-const knockPauseMs = 100;
+const retryPauseMs = 100;
 /** A client waits somewhat longer than its gateway may. */
 const patienceMs = 2_000;
-const insistPauseMs = 500;
+const repeatPauseMs = 500;
 
 export class Gateway {
   readonly #options: GatewayOptions;
@@ -60,34 +60,34 @@ export class Gateway {
   }
 
   async ask(ask: Ask, withinMs: number): Promise<CallOutcome> {
-    const { time, random, entrances } = this.#options;
+    const { time, random, gatewayProcesses } = this.#options;
     const untilMs = time.nowMs + withinMs;
     while (time.nowMs < untilMs) {
-      const open = entrances().filter(({ process, isClosing }) => !process.isDead && !isClosing);
-      if (open.length > 0) return this.#enter(random.pick(open), ask, withinMs);
-      await time.sleep(knockPauseMs);
+      const open = gatewayProcesses().filter(({ process, isClosing }) => !process.isDead && !isClosing);
+      if (open.length > 0) return this.#askAt(random.pick(open), ask, withinMs);
+      await time.sleep(retryPauseMs);
     }
     return { outcome: 'none', error: new Error('no gateway answers') };
   }
 
   /** Retries until it is done, for requests that may be repeated. */
-  async insist(ask: Ask, withinMs: number, triesMax: number): Promise<CallOutcome> {
+  async askUntilDone(ask: Ask, withinMs: number, triesMax: number): Promise<CallOutcome> {
     for (let tries = 1; ; tries += 1) {
       const outcome = await this.ask(ask, withinMs);
       if (outcome.outcome === 'done' || tries === triesMax) return outcome;
-      await this.#options.time.sleep(insistPauseMs);
+      await this.#options.time.sleep(repeatPauseMs);
     }
   }
 
-  async #enter(entrance: Entrance, ask: Ask, withinMs: number): Promise<CallOutcome> {
-    const { time, availability, wellHostsFor } = this.#options;
+  async #askAt(gatewayProcess: GatewayProcess, ask: Ask, withinMs: number): Promise<CallOutcome> {
+    const { time, availability, healthyHostsFor } = this.#options;
     const sinceMs = time.nowMs;
-    const hosts = wellHostsFor(ask, entrance);
-    entrance.asks += 1;
-    const outcome = await this.#outcome(entrance, ask, withinMs);
-    entrance.asks -= 1;
+    const hosts = healthyHostsFor(ask, gatewayProcess);
+    gatewayProcess.asks += 1;
+    const outcome = await this.#outcome(gatewayProcess, ask, withinMs);
+    gatewayProcess.asks -= 1;
     // A call that one host got and another one answers has met the trouble of the first.
-    if (hosts !== undefined && hosts === wellHostsFor(ask, entrance))
+    if (hosts !== undefined && hosts === healthyHostsFor(ask, gatewayProcess))
       availability.answered(`${ask.command} ${ask.callId}`, outcome, {
         tookMs: time.nowMs - sinceMs,
         withinMs,
@@ -95,7 +95,7 @@ export class Gateway {
     return outcome;
   }
 
-  #outcome({ process, actors }: Entrance, ask: Ask, withinMs: number): Promise<CallOutcome> {
+  #outcome({ process, actors }: GatewayProcess, ask: Ask, withinMs: number): Promise<CallOutcome> {
     return new Promise((resolve) => {
       const gone = () => resolve({ outcome: 'unknown', error: new Error('the gateway does not answer') });
       process.onDeath(gone);

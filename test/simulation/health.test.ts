@@ -45,7 +45,7 @@ test('a host that was cut off counts as well once everything that it sent meanwh
   for (let atMs = 0; atMs < cutMs; atMs += 1) time.after(atMs, send);
   let wellMs = Number.POSITIVE_INFINITY;
   await time.run(60_000, () => {
-    if (faults.isWell(process)) wellMs = Math.min(wellMs, time.nowMs);
+    if (faults.isHealthy(process)) wellMs = Math.min(wellMs, time.nowMs);
     return false;
   });
   t.true(ranMs.length > 100);
@@ -55,31 +55,31 @@ test('a host that was cut off counts as well once everything that it sent meanwh
 test('a host that is cut off when everything heals counts as well only after its recovery', async (t) => {
   const { time, process, faults } = setUp();
   await time.run(10_000, () => false);
-  t.true(faults.isWell(process));
+  t.true(faults.isHealthy(process));
   faults.cutOff(process, cutMs);
   faults.heal();
-  t.false(faults.isWell(process));
+  t.false(faults.isHealthy(process));
   await time.run(60_000, () => false);
-  t.true(faults.isWell(process));
+  t.true(faults.isHealthy(process));
 });
 
 /** The owner of a counter whose shard is held like this, beside a host and a gateway. */
-function wellHostOf(incarnation: string, epoch: number): string | undefined {
+function healthyHostOf(incarnation: string, epoch: number): string | undefined {
   const shard = shardOf({ kind: 'counter', id: 'c1' }, plan.shardCount);
   const health = new Health({
     plan,
     machines: { runs: [{ store: { incarnation: 'one' } }, { store: { incarnation: '' } }] },
-    faults: { isWell: () => true },
+    faults: { isHealthy: () => true },
     database: { shards: () => [{ shard, node: 'a', incarnation, epoch }] },
   } as unknown as HealthOptions);
-  return health.wellHostOf('c1');
+  return health.healthyHostOf('c1');
 }
 
 test('an owner that has handed a shard over and got it back is not the owner that it was', (t) => {
-  t.is(wellHostOf('one', 2), wellHostOf('one', 2));
-  t.not(wellHostOf('one', 2), wellHostOf('one', 4));
+  t.is(healthyHostOf('one', 2), healthyHostOf('one', 2));
+  t.not(healthyHostOf('one', 2), healthyHostOf('one', 4));
 });
 
 test('a shard that was freed and that nobody has claimed has no owner, and so no gateway is taken for it', (t) => {
-  t.is(wellHostOf('', 2), undefined);
+  t.is(healthyHostOf('', 2), undefined);
 });

@@ -1,6 +1,6 @@
 /**
- * The connectivity between processes. A cut blocks messages one way or both. Processes that are cut off both ways
- * find out after a while, as brokers and their clients do by pings, and until then send into nothing.
+ * The connectivity between processes. A cut blocks messages one way or both. Processes that are cut off in both directions find
+ * out after a while, as brokers and their clients do by pings. Until then their messages are lost.
  */
 import type { SimulatedProcess } from './process.ts';
 import type { SimulatedTime } from './time.ts';

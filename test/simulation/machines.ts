@@ -15,13 +15,13 @@ import type { Kind } from '../../runtime/kind.ts';
 import { type Commit, type NodeRow, StoreError } from '../../runtime/store/store.ts';
 import { ModelStore, type Schedule } from '../kit/model-store/model-store.ts';
 import type { SeededRandom } from '../kit/random.ts';
-import type { Ailments } from './ailments.ts';
 import { SlowWork } from './counter.ts';
 import type { WatchedDatabase } from './database.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Network } from './network.ts';
 import type { MachinePlan, Plan } from './plan.ts';
 import { SimulatedProcess } from './process.ts';
+import type { StickyFaults } from './sticky-faults.ts';
 import type { StorageFaults } from './storage-faults.ts';
 import { Supervisors } from './supervisors.ts';
 import type { SimulatedTime } from './time.ts';
@@ -36,7 +36,7 @@ export interface MachinesOptions {
   readonly provided: readonly Provided[];
   readonly database: WatchedDatabase;
   readonly faults: StorageFaults;
-  readonly ailments: Ailments;
+  readonly stickyFaults: StickyFaults;
   readonly network: Network;
   readonly metrics: RuntimeMetrics;
   readonly jobBegan: SlowWork['began'];
@@ -61,20 +61,25 @@ export interface Run {
   asks: number;
 }
 
-/** Records its last registered incarnation. Its commits meet the ailments of their actors. */
+/** Records its last registered incarnation. Its commits meet the sticky faults of their actors. */
 class RunStore extends ModelStore {
-  readonly #ailments: Ailments;
+  readonly #stickyFaults: StickyFaults;
   readonly #process: SimulatedProcess;
   incarnation = '';
 
-  constructor(database: WatchedDatabase, schedule: Schedule, ailments: Ailments, process: SimulatedProcess) {
+  constructor(
+    database: WatchedDatabase,
+    schedule: Schedule,
+    stickyFaults: StickyFaults,
+    process: SimulatedProcess,
+  ) {
     super(database, schedule);
-    this.#ailments = ailments;
+    this.#stickyFaults = stickyFaults;
     this.#process = process;
   }
 
   override commit(commits: readonly Commit[]): Promise<ReadonlySet<number>> {
-    return this.#ailments.commit(commits, this.#process, () => super.commit(commits));
+    return this.#stickyFaults.commit(commits, this.#process, () => super.commit(commits));
   }
 
   override register(node: NodeRow, leaseMs: number, isPredecessorDead: boolean): Promise<number> {
@@ -195,7 +200,7 @@ export class Machines {
   }
 
   #start(machine: MachinePlan): void {
-    const { plan, time, network, trace, randomOf, random, database, faults, ailments } = this.#options;
+    const { plan, time, network, trace, randomOf, random, database, faults, stickyFaults } = this.#options;
     this.#started += 1;
     const own = randomOf(`run ${this.#started}`);
     const clocks = {
@@ -204,7 +209,7 @@ export class Machines {
     };
     const process = new SimulatedProcess(`${machine.id}${this.#started}`, time, clocks);
     const endpoint = network.join(process);
-    const store = new RunStore(database, faults.scheduleOf(process), ailments, process);
+    const store = new RunStore(database, faults.scheduleOf(process), stickyFaults, process);
     const isAlone = this.runs.every((run) => run.machine !== machine);
     const hasLock = isAlone && random.chance(plan.chaos.succeedAtOnce);
     const run: Run = {

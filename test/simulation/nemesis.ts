@@ -1,6 +1,5 @@
 /** Disturbs the cluster again and again, following the seed's plan. */
 import type { SeededRandom } from '../kit/random.ts';
-import { type Ailments, ailments } from './ailments.ts';
 import { counterNames } from './clients.ts';
 import type { DatabaseClock, WatchedDatabase } from './database.ts';
 import type { Links } from './links.ts';
@@ -8,6 +7,7 @@ import type { Machines, Run } from './machines.ts';
 import type { Network } from './network.ts';
 import type { ChaosRates, Plan } from './plan.ts';
 import type { SimulatedProcess } from './process.ts';
+import { type StickyFaults, stickyFaultKinds } from './sticky-faults.ts';
 import type { StorageFaults } from './storage-faults.ts';
 import type { SimulatedTime } from './time.ts';
 import type { Trace } from './trace.ts';
@@ -21,7 +21,7 @@ export interface NemesisOptions {
   readonly links: Links;
   readonly network: Network;
   readonly faults: StorageFaults;
-  readonly ailments: Ailments;
+  readonly stickyFaults: StickyFaults;
   readonly database: WatchedDatabase;
   readonly databaseClock: DatabaseClock;
 }
@@ -30,40 +30,40 @@ type Event = keyof ChaosRates['events'];
 
 const noticeMaxMs = 3_000;
 const cutLeases = 6;
-const wellPauseMs = 200;
+const readyPauseMs = 200;
 
 export class Nemesis {
   readonly #options: NemesisOptions;
-  readonly #acts: Readonly<Record<Event, (run: Run) => unknown>>;
+  readonly #actions: Readonly<Record<Event, (run: Run) => unknown>>;
 
   constructor(options: NemesisOptions) {
     this.#options = options;
     const { machines, random, plan, faults } = options;
-    const awhile = () => random.fraction() * 2 * plan.leaseMs;
-    this.#acts = {
+    const someMs = () => random.fraction() * 2 * plan.leaseMs;
+    this.#actions = {
       crash: ({ process }) => machines.crash(process),
       shortPause: ({ process }) => machines.pause(process, random.fraction() * 0.8 * plan.leaseMs),
       longPause: ({ process }) => machines.pauseLong(process),
       databaseAway: ({ process }) => {
         if (plan.isTroubled) return this.#trouble(process);
-        return faults.cutOff(process, awhile());
+        return faults.cutOff(process, someMs());
       },
-      networkAway: (run) => this.#cutOff(run, awhile()),
+      networkAway: (run) => this.#cutOff(run, someMs()),
       allAway: (run) => {
-        const forMs = awhile();
+        const forMs = someMs();
         faults.cutOff(run.process, forMs);
         this.#cutOff(run, forMs);
       },
       blip: (run) => this.#cutOff(run, 300 * random.fraction(), 0),
-      partition: () => this.#partition(awhile()),
-      oneWay: (run) => this.#oneWay(run, awhile()),
+      partition: () => this.#partition(someMs()),
+      oneWay: (run) => this.#oneWay(run, someMs()),
       wallJump: (run) => this.#jump(run),
       databaseJump: () => this.#jumpDatabase(),
       restart: (run) => this.#restart(run),
       retire: (run) => this.#retire(run),
       drain: (run) => this.#setDraining(run, true),
       undrain: (run) => this.#setDraining(run, false),
-      ail: () => this.#ail(awhile()),
+      stickyFault: () => this.#injectStickyFault(someMs()),
       rebalance: ({ endpoint }) => endpoint.hint({ hint: 'rebalance' }),
     };
   }
@@ -76,11 +76,11 @@ export class Nemesis {
       const running = machines.runs.filter(({ process }) => process.isRunning);
       if (running.length === 0) continue;
       const run = random.pick(running);
-      const event = this.#drawn();
+      const event = this.#drawEvent();
       if (event === undefined) continue;
       trace.add(() => `~ ${event} ${run.process.name}`);
-      const done = this.#acts[event](run);
-      if (plan.isPlanned) await this.#untilWell(done);
+      const done = this.#actions[event](run);
+      if (plan.isPlanned) await this.#untilReady(done);
     }
   }
 
@@ -92,17 +92,17 @@ export class Nemesis {
     return time.sleep(forMs);
   }
 
-  #ail(forMs: number): void {
+  #injectStickyFault(forMs: number): void {
     const { random, plan, trace } = this.#options;
     const counter = random.pick(counterNames.slice(0, plan.counters));
-    const ailment = random.pick(ailments);
-    trace.add(() => `~ ${counter} is ${ailment}`);
-    this.#options.ailments.strike(counter, ailment, forMs);
+    const kind = random.pick(stickyFaultKinds);
+    trace.add(() => `~ ${counter} is ${kind}`);
+    this.#options.stickyFaults.inject(counter, kind, forMs);
   }
 
-  async #untilWell(done: unknown): Promise<void> {
+  async #untilReady(done: unknown): Promise<void> {
     await done;
-    do await this.#options.time.sleep(wellPauseMs);
+    do await this.#options.time.sleep(readyPauseMs);
     while (this.#options.machines.unready !== undefined);
   }
 
@@ -119,7 +119,7 @@ export class Nemesis {
     network.heal();
   }
 
-  #drawn(): Event | undefined {
+  #drawEvent(): Event | undefined {
     const { random, plan } = this.#options;
     const weights = Object.entries(plan.chaos.events) as [Event, number][];
     let drawn = random.fraction() * weights.reduce((sum, [, weight]) => sum + weight, 0);
@@ -176,17 +176,17 @@ export class Nemesis {
   /** Like an operator: only while another host is there to take over. */
   #restart(run: Run): Promise<void> | undefined {
     const { plan, machines } = this.#options;
-    if (plan.isPlanned && this.#takers(run).length === 0) return undefined;
+    if (plan.isPlanned && this.#successors(run).length === 0) return undefined;
     return machines.shutDown(run, false);
   }
 
   #retire(run: Run): Promise<void> | undefined {
-    const takers = this.#takers(run);
-    if (run.machine.stays || !takers.some(({ machine }) => machine.stays)) return undefined;
+    const successors = this.#successors(run);
+    if (run.machine.stays || !successors.some(({ machine }) => machine.stays)) return undefined;
     return this.#options.machines.shutDown(run, true);
   }
 
-  #takers({ machine }: Run): readonly Run[] {
+  #successors({ machine }: Run): readonly Run[] {
     const { database, machines } = this.#options;
     const drained = new Set(database.nodes().flatMap(({ id, draining }) => (draining ? [id] : [])));
     return machines.runs.filter(

@@ -66,7 +66,7 @@ export interface ChaosRates {
     readonly undrain: number;
     readonly rebalance: number;
     /** A fault that sticks to one counter. */
-    readonly ail: number;
+    readonly stickyFault: number;
   };
 }
 
@@ -92,19 +92,19 @@ export interface Plan {
   readonly clients: number;
   readonly counters: number;
   /** Clients that start jobs. */
-  readonly haulClients: number;
+  readonly slowJobClients: number;
   readonly thinkMs: number;
-  /** Of each client. */
+  /** Calls of each client. */
   readonly callsMax: number;
   /** The longest time that a client waits for an answer before it asks again. */
   readonly patienceMs: number;
   /** Nothing fails, and an operator does one thing after another. */
   readonly isPlanned: boolean;
   /** Nothing fails except around one counter or another. */
-  readonly isAiling: boolean;
+  readonly hasStickyFaults: boolean;
   /**
-   * Nothing fails except one part after another: a host is cut off from the database, reads are given up, and the runs
-   * of one job hang. Nobody else may notice.
+   * One part after another fails: a host is cut off from the database, reads are given up, and the runs of one job hang. Nobody
+   * else may notice.
    */
   readonly isTroubled: boolean;
   /** The database's clock stays within the margin of answers from memory; commits are safe whatever it does. */
@@ -138,7 +138,7 @@ export function randomOf(seed: number, part: string): SeededRandom {
 
 /** A mix of faults in which some bugs show sooner than in any other. */
 export type Flavour = (typeof flavours)[number];
-const drawnFlavours = ['sleepy', 'crashy', 'cluster', 'partitioned', 'planned', 'ailing'] as const;
+const drawnFlavours = ['sleepy', 'crashy', 'cluster', 'partitioned', 'planned', 'sticky'] as const;
 /** Each of the last three runs by itself, with little else. */
 const flavours = [...drawnFlavours, 'troubled', 'delivery', 'vaults', 'lane'] as const;
 
@@ -156,13 +156,13 @@ export function planOf(seed: number, flavour?: Flavour): Plan {
   if (flavour === 'vaults') return withVaults(plan, randomOf(seed, 'vaults'));
   if (flavour === 'lane') return withLane(plan, randomOf(seed, 'lane'));
   if (!plan.isPlanned) return plan;
-  if (plan.isTroubled) return troubled(withoutFaults(plan));
-  return plan.isAiling ? ailing(withoutFaults(plan)) : withoutFaults(plan);
+  if (plan.isTroubled) return withTroubles(withoutFaults(plan));
+  return plan.hasStickyFaults ? withStickyFaults(withoutFaults(plan)) : withoutFaults(plan);
 }
 
 function mixOf(seed: number, chosenFlavour: Flavour | undefined): Plan {
   const random = randomOf(seed, 'plan');
-  const hauls = randomOf(seed, 'hauls');
+  const jobs = randomOf(seed, 'hauls');
   const sometimes = (most: number, chance = 0.6) => (random.chance(chance) ? most * random.fraction() : 0);
   const flavour = chosenFlavour ?? (random.chance(0.7) ? random.pick(drawnFlavours) : undefined);
   const quiet = random.chance(0.1) && chosenFlavour === undefined;
@@ -171,7 +171,7 @@ function mixOf(seed: number, chosenFlavour: Flavour | undefined): Plan {
   // Hosts take over from each other again and again, while routing still finds the old ones. Some sleep past their
   // leases, others crash while their messages are still on their way.
   const isTroubled = flavour === 'troubled';
-  const isPlanned = flavour === 'planned' || flavour === 'ailing' || isTroubled;
+  const isPlanned = flavour === 'planned' || flavour === 'sticky' || isTroubled;
   const sleepy = flavour === 'sleepy';
   const crashy = flavour === 'crashy';
   const rivalry = sleepy || crashy;
@@ -192,13 +192,13 @@ function mixOf(seed: number, chosenFlavour: Flavour | undefined): Plan {
     accounts: random.pick([0, 1, 1, 2]),
     clients: rivalry ? 5 : random.pick([1, 3, 5]),
     counters: rivalry ? random.pick([1, 2]) : random.pick([1, 2, 4]),
-    haulClients: hauls.pick([0, 1, 2]),
+    slowJobClients: jobs.pick([0, 1, 2]),
     thinkMs: random.pick([20, 100, 400]),
     callsMax: 70,
     patienceMs: sleepy ? 15_000 : random.pick([1_000, 5_000, 15_000]),
     editors: random.pick([1, 2, 2]),
     isPlanned,
-    isAiling: flavour === 'ailing',
+    hasStickyFaults: flavour === 'sticky',
     isTroubled,
     isDatabaseClockSound,
     faults: {
@@ -255,13 +255,13 @@ function mixOf(seed: number, chosenFlavour: Flavour | undefined): Plan {
         drain: cluster ? 4 : sometimes(1),
         undrain: cluster ? 3 : sometimes(1),
         rebalance: cluster ? 4 : sometimes(1),
-        ail: seldom(2),
+        stickyFault: seldom(2),
       },
     },
     limits: {
       ...limitsOf(random),
       ...readLimitsOf(randomOf(seed, 'reads')),
-      ...jobLimitsOf(hauls),
+      ...jobLimitsOf(jobs),
       ...rowLimitsOf(randomOf(seed, 'rows')),
       ...(rivalry ? { idleMs: 300_000 } : {}),
       // A row that goes sooner than its actor leaves memory costs that actor its next commit; real rows stay for far
@@ -317,21 +317,21 @@ function withoutFaults(plan: Plan): Plan {
   };
 }
 
-const ailingEveryMs = 2_000;
+const stickyFaultsEveryMs = 2_000;
 
-/** Some counters ail, and nobody else may notice. */
-function ailing(plan: Plan): Plan {
+/** Some counters have sticky faults, and nobody else may notice. */
+function withStickyFaults(plan: Plan): Plan {
   const never = Object.fromEntries(Object.keys(plan.chaos.events).map((event) => [event, 0]));
   return {
     ...plan,
-    // One host, because the hand-over of a shard waits for its ailing counters.
+    // One host, because the hand-over of a shard waits for its faulty counters.
     machines: plan.machines.filter(({ stays }) => stays),
     counters: 4,
     faults: { ...plan.faults, storeMs: Math.min(plan.faults.storeMs, 10) },
     chaos: {
       ...plan.chaos,
-      everyMs: ailingEveryMs,
-      events: { ...(never as unknown as ChaosRates['events']), ail: 1 },
+      everyMs: stickyFaultsEveryMs,
+      events: { ...(never as unknown as ChaosRates['events']), stickyFault: 1 },
     },
   };
 }
@@ -340,8 +340,8 @@ const troubledEveryMs = 1_000;
 /** A run of a job that hangs does so for seconds, and is repeated. */
 const troubledRestMs = 300_000;
 
-/** One part is in trouble, and nobody else may notice. */
-function troubled(plan: Plan): Plan {
+/** One part is in trouble, and the others may not notice. */
+function withTroubles(plan: Plan): Plan {
   const never = Object.fromEntries(Object.keys(plan.chaos.events).map((event) => [event, 0]));
   return {
     ...plan,
@@ -349,7 +349,7 @@ function troubled(plan: Plan): Plan {
     workMs: 30_000,
     callsMax: 200,
     counters: 4,
-    haulClients: 2,
+    slowJobClients: 2,
     restMs: troubledRestMs,
     faults: { ...plan.faults, readConflict: 0.05 },
     chaos: {
@@ -376,7 +376,7 @@ function withDelivery(plan: Plan, random: SeededRandom): Plan {
     accounts: 0,
     clients: 1,
     counters: 1,
-    haulClients: 0,
+    slowJobClients: 0,
     restMs: deliveryRestMs,
     // Long enough for outages to pass, and for everything that falls due within them.
     leaseMs: 2_000,
@@ -406,7 +406,7 @@ function withVaults(plan: Plan, random: SeededRandom): Plan {
     accounts: 0,
     clients: 1,
     counters: 1,
-    haulClients: 0,
+    slowJobClients: 0,
     isDatabaseClockSound: true,
     databaseJumpMs: Math.min(plan.databaseJumpMs, 0.12 * plan.leaseMs),
     thinkMs: random.pick([20, 80, 200]),
@@ -426,7 +426,7 @@ function withLane(plan: Plan, random: SeededRandom): Plan {
     editors: random.pick([1, 2, 2]),
     clients: 1,
     counters: 1,
-    haulClients: 0,
+    slowJobClients: 0,
     callsMax: 40,
     isDatabaseClockSound: true,
     databaseJumpMs: Math.min(plan.databaseJumpMs, 0.12 * plan.leaseMs),

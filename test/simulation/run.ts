@@ -2,7 +2,7 @@
  * Runs the simulator:
  *
  *     node --import=tsx test/simulation/run.ts --seeds 1000 [--seed N] [--from N] [--plant NAME] [--trace LINES]
- *         [--flavour sleepy|crashy|cluster|partitioned|planned|ailing|troubled|delivery|vaults|lane]
+ *         [--flavour sleepy|crashy|cluster|partitioned|planned|sticky|troubled|delivery|vaults|lane]
  */
 import { parseArgs } from 'node:util';
 import { isFlavour } from './plan.ts';

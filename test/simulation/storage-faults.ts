@@ -88,7 +88,7 @@ export class StorageFaults {
   }
 
   /** Whether the database can be reached from this process, and could for a while. */
-  isWell(process: SimulatedProcess): boolean {
+  isHealthy(process: SimulatedProcess): boolean {
     return (this.#away.get(process) ?? 0) + recoveryMs <= this.#options.time.nowMs;
   }
 

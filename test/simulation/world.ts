@@ -11,7 +11,6 @@ import { MailSender } from '../../actors/mailer/sender.ts';
 import { Messengers } from '../../actors/messengers/messengers.ts';
 import { provide } from '../../runtime/dependency.ts';
 import { noMetrics, type RuntimeMetrics } from '../../runtime/host/runtime-metrics.ts';
-import { Ailments } from './ailments.ts';
 import { Checkers, type Violation } from './checkers/checkers.ts';
 import { LeaseChecker } from './checkers/leases.ts';
 import { OwnershipChecker } from './checkers/ownership.ts';
@@ -21,7 +20,7 @@ import { Messenger, whatsappProviders } from './delivery/messenger.ts';
 import { Relay } from './delivery/relay.ts';
 import { settingsOfDelivery, simulatedKinds, simulatedSettings, syncTicketKey } from './domain.ts';
 import { FaultInjector } from './fault-injector.ts';
-import { type Entrance, Gateway } from './gateway.ts';
+import { Gateway, type GatewayProcess } from './gateway.ts';
 import { Health } from './health.ts';
 import { LaneServers } from './lane/servers.ts';
 import { Links } from './links.ts';
@@ -30,6 +29,7 @@ import { Nemesis } from './nemesis.ts';
 import { Network } from './network.ts';
 import { type Flavour, planOf, randomOf } from './plan.ts';
 import type { SimulatedProcess } from './process.ts';
+import { StickyFaults } from './sticky-faults.ts';
 import { StorageFaults } from './storage-faults.ts';
 import { SimulatedTime } from './time.ts';
 import { Trace } from './trace.ts';
@@ -119,7 +119,7 @@ function createWorld(seed: number, options: SimulateOptions) {
           crash,
           pause,
         });
-  const ailments = new Ailments(time, database);
+  const stickyFaults = new StickyFaults(time, database);
   const messenger =
     plan.delivery === undefined || checkers.messages === undefined
       ? undefined
@@ -132,7 +132,7 @@ function createWorld(seed: number, options: SimulateOptions) {
           pause,
           whatsapp: streams('whatsapp').pick(whatsappProviders),
         });
-  const ports = { ...shared, database, faults, ailments, network };
+  const ports = { ...shared, database, faults, stickyFaults, network };
   const { availability, convergence } = checkers;
   const metrics: RuntimeMetrics = {
     ...noMetrics,
@@ -144,9 +144,9 @@ function createWorld(seed: number, options: SimulateOptions) {
     kinds: simulatedKinds,
     provided,
     metrics,
-    jobBegan: (self, haul) => {
-      trace.add(() => `  ${self.kind} ${self.id} begins ${haul.op}`);
-      checkers.jobs.began(self, haul);
+    jobBegan: (self, job) => {
+      trace.add(() => `  ${self.kind} ${self.id} begins ${job.op}`);
+      checkers.jobs.began(self, job);
     },
     random: streams('machines'),
     providedTo: (process) => [
@@ -155,11 +155,17 @@ function createWorld(seed: number, options: SimulateOptions) {
     ],
   });
   const nemesis = new Nemesis({ ...ports, machines, links, databaseClock, random: streams('nemesis') });
-  const entrances = () => machines.runs.filter(isEntrance);
-  const health = new Health({ plan, machines, faults, ailments, database });
-  const wellHostsFor = health.wellHostsFor.bind(health);
-  const gateway = new Gateway({ time, random: streams('gateway'), entrances, availability, wellHostsFor });
-  checkers.errands.watch((counter) => health.wellHostOf(counter));
+  const gatewayProcesses = () => machines.runs.filter(isEntrance);
+  const health = new Health({ plan, machines, faults, stickyFaults, database });
+  const healthyHostsFor = health.healthyHostsFor.bind(health);
+  const gateway = new Gateway({
+    time,
+    random: streams('gateway'),
+    gatewayProcesses,
+    availability,
+    healthyHostsFor,
+  });
+  checkers.quickJobs.watch((counter) => health.healthyHostOf(counter));
   const lane =
     plan.lane === undefined
       ? undefined
@@ -172,7 +178,7 @@ function createWorld(seed: number, options: SimulateOptions) {
           trace,
           checker: checkers.commands,
           crash,
-          entrances,
+          gatewayProcesses,
           hosts: () => machines.runs,
         });
   const clients = createClients({ plan, time, gateway, checkers, randomOf: streams, lane });
@@ -193,7 +199,7 @@ function createWorld(seed: number, options: SimulateOptions) {
     ]);
     await time.run(plan.workMs, () => checkers.violation !== undefined);
     trace.add(() => '--- heal');
-    for (const part of [faultInjector, faults, ailments, nemesis, machines, relay, messenger, lane])
+    for (const part of [faultInjector, faults, stickyFaults, nemesis, machines, relay, messenger, lane])
       part?.heal();
     let stragglersUntilMs = time.nowMs + stragglersMs;
     await until(() => {
@@ -236,10 +242,10 @@ function createWorld(seed: number, options: SimulateOptions) {
     if (checkers.violation === undefined) checkers.atRest();
   }
 
-  async function last(what: string, acts: (client: Client) => Promise<string | undefined>): Promise<void> {
+  async function last(what: string, run: (client: Client) => Promise<string | undefined>): Promise<void> {
     const acting = started(
       clients.map(async (client) => {
-        const hindrance = await acts(client);
+        const hindrance = await run(client);
         if (hindrance !== undefined) convergence.stuck(hindrance);
       }),
     );
@@ -250,7 +256,7 @@ function createWorld(seed: number, options: SimulateOptions) {
   return { run, checkers, trace };
 }
 
-const isEntrance = (run: Run): run is Run & Entrance => run.actors !== undefined;
+const isEntrance = (run: Run): run is Run & GatewayProcess => run.actors !== undefined;
 
 /** Resolves when all of it is done. The process notices its failures. */
 function started(all: readonly Promise<void>[]): { readonly done: boolean } {

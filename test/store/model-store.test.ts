@@ -28,6 +28,9 @@ const owner = (shift: number, index: number) => actor(shift + index);
 const indexes = fc.integer({ min: 0, max: 2 });
 const smallNumber = fc.integer({ min: 1, max: 2 });
 
+/** A new row has a generation that no earlier row had; what an insert does with another is not promised. */
+let generation = 100;
+
 type WriteOf = (ownerUuid: string, shift: number) => Write;
 
 const noteWrite: fc.Arbitrary<{ key: string; write: WriteOf }> = fc
@@ -37,15 +40,19 @@ const noteWrite: fc.Arbitrary<{ key: string; write: WriteOf }> = fc
     deleted: fc.boolean(),
     how: fc.constantFrom('put', 'insert', 'remove'),
   })
-  .map(({ id, position, deleted, how }) => ({
-    key: `note ${id}`,
-    write: (ownerUuid, shift) => {
-      // Rows of one owner never share a position; nobody promises the order in which they would come.
-      const row = note(ownerUuid, uuid(shift + id), { position: id * 10 + position, deleted, size: 10 });
-      if (how === 'remove') return remove(noteTable, { owner_uuid: ownerUuid, uuid: row.uuid });
-      return how === 'put' ? put(noteTable, row) : insert(noteTable, row);
-    },
-  }));
+  .map(({ id, position, deleted, how }) => {
+    generation += 1;
+    // Rows of one owner never share a position; nobody promises the order in which they would come.
+    const at = how === 'insert' ? generation : id * 10 + position;
+    return {
+      key: `note ${id}`,
+      write: (ownerUuid, shift) => {
+        const row = note(ownerUuid, uuid(shift + id), { position: at, deleted, size: 10 });
+        if (how === 'remove') return remove(noteTable, { owner_uuid: ownerUuid, uuid: row.uuid });
+        return how === 'put' ? put(noteTable, row) : insert(noteTable, row);
+      },
+    };
+  });
 
 const seatWrite: fc.Arbitrary<{ key: string; write: WriteOf }> = fc
   .record({
@@ -106,7 +113,16 @@ const readCall: fc.Arbitrary<Call> = fc
   .map(({ index, limit, budgetBytes, subset }) => async (store, shift) => {
     const owned = owner(shift, index).id;
     const reads: StoreRead[] = [
-      { read: 'range', table: noteTable, owner: owned, after: 0, through: 99, limit, budgetBytes, subset },
+      {
+        read: 'range',
+        table: noteTable,
+        owner: owned,
+        after: 0,
+        through: Number.MAX_SAFE_INTEGER,
+        limit,
+        budgetBytes,
+        subset,
+      },
       {
         read: 'lookup',
         table: noteTable,

@@ -51,7 +51,7 @@ async function setup(t: ExecutionContext) {
     answer: () => null,
     clusterName: read.config.clusterName,
     databaseId: await generationOf(store, systemRandom),
-    sealKey: createKeyring(Buffer.from(secretKey, 'hex')).derive('nats-seal'),
+    signingKey: createKeyring(Buffer.from(secretKey, 'hex')).derive('nats-seal'),
   });
   const register = (incarnation: string) =>
     store.register(

@@ -1,14 +1,16 @@
 /**
  * Removes what is left of the history of a deleted item in the other collections that the item came through.
  *
- *     deletion   the collection removes its own revisions. If the item has moved before, the same commit tells the owner
- *     owner      removes those of their own collection, and tells the vaults that the item came through
- *     vault      removes its own
+ *     deletion   the collection removes its own revisions. If the item has moved before, the same commit tells the collection
+ *                itself (`deletedHere`)
+ *     look-up    it looks up which other collections the item came through, and tells each (tell-elsewhere.ts)
+ *     elsewhere  each removes its own (`deletedElsewhere`)
  *
- * - The item may have been saved again and have come back before the tell comes. The time of its saves grows wherever it is, so
- *   only revisions from before the deletion go.
+ * - The item may have been saved again and have come back before the tell comes. The time of its saves grows wherever it is, and
+ *   it comes back in a later millisecond than it was deleted in (`stamp`). So only revisions from before the deletion go.
  * - A collection that has not finalized the transfer of the item yet still holds a revision, and would write it later. The tell
  *   waits for that.
+ * - It does not depend on the owner of the item. Their account may be gone, and the item may stay in a vault of others.
  * - A crash leaves the tell.
  */
 import { z } from 'zod';

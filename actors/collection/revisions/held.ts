@@ -18,7 +18,7 @@ import { revisionsPerItemMax, revisionUuid, slotOfSave } from './slots.ts';
 import type { RevisionRow } from './table.ts';
 import { keepRevision } from './usage.ts';
 
-type Written = Omit<RevisionRow, 'end_offset' | 'kept_at'>;
+type KeptRevision = Omit<RevisionRow, 'end_offset' | 'kept_at'>;
 
 /** The row, which a save has written, as the holder of a new revision. */
 export function holding(turn: Turn, row: ItemRow): ItemRow {
@@ -55,7 +55,7 @@ export function deleteHeld(turn: Turn, row: ItemRow): void {
   turn.set(head, advance(before, next, row));
 }
 
-function revisionOf(row: ItemRow): Written | undefined {
+function revisionOf(row: ItemRow): KeptRevision | undefined {
   if (row.revision_uuid === null) return undefined;
   return {
     collection: row.collection,

@@ -40,22 +40,21 @@ export function keepHistory(turn: Turn, writes: readonly ItemWrite[], timers: Re
     }
   }
   if (isStored) armTrim(turn, timers.trimRevisions);
-  tellOwners(turn, writes);
+  tellOfDeletion(turn, writes);
 }
 
-/** Other collections may have more of the history of a deleted item (see deleted-elsewhere.ts). */
-function tellOwners(turn: Turn, writes: readonly ItemWrite[]): void {
+/** Other collections may hold more history of a deleted item (see deleted-elsewhere.ts). */
+function tellOfDeletion(turn: Turn, writes: readonly ItemWrite[]): void {
   const deleted = writes.flatMap(({ row, replaced }) => {
     const item = row.deleted && replaced?.deleted === false ? deletedOf(row, replaced) : undefined;
-    return item === undefined ? [] : { owner: row.owner_uuid, item };
+    return item ?? [];
   });
-  for (const owner of new Set(deleted.map((each) => each.owner))) {
-    const items = deleted.filter((each) => each.owner === owner).map((each) => each.item);
-    for (const each of inTells(items)) turn.tell(Revisions, owner).deletedElsewhere(each);
-  }
+  // All kinds of collections have these tells.
+  const self = turn.tell({ name: turn.self.kind, tells: Revisions.tells }, turn.self.id);
+  for (const each of inTells(deleted)) self.deletedHere(each);
 }
 
-interface Forgotten {
+interface ForgottenItem {
   /** The tombstone. */
   readonly row: ItemRow;
   readonly replaced: ItemRow;
@@ -64,7 +63,7 @@ interface Forgotten {
 }
 
 /** Removes the history of a deleted item. Returns how many slots this commit has removed. */
-function forget(turn: Turn, { row, replaced, removed }: Forgotten, timers: RevisionTimers): number {
+function forget(turn: Turn, { row, replaced, removed }: ForgottenItem, timers: RevisionTimers): number {
   const isDuplicate = row.duplicate_of !== null;
   const used = usedSlotKeys(row.collection, row.uuid, revisionsWritten(replaced), isDuplicate);
   if (used.length === 0) return removed;

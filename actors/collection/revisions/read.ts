@@ -1,6 +1,12 @@
 /** The history of an item as its readers get it. A list reads no content, and one revision is found by its uuid. */
 import { z } from 'zod';
-import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
+import {
+  type ClockedView,
+  type KeysPlan,
+  type KeysResult,
+  keys,
+  type Turn,
+} from '../../../runtime/command.ts';
 import { item } from '../item.ts';
 import { ItemSettings } from '../settings.ts';
 import { deleteHeld, heldRevision } from './held.ts';
@@ -38,7 +44,7 @@ export function revisionsIn(
 
 /** The revisions of an item that are not too old, the newest first. */
 export function historyOf(
-  view: View & { readonly nowMs: number },
+  view: ClockedView,
   itemUuid: string,
   history: HistoryReads,
 ): readonly RevisionRow[] {
@@ -48,7 +54,7 @@ export function historyOf(
   return newestFirst(young).slice(0, perItemMax);
 }
 
-/** Of two with the same time, the one that was kept later comes first. */
+/** If two have the same time, the one that was kept later comes first. */
 export const newestFirst = (rows: readonly RevisionRow[]): readonly RevisionRow[] =>
   rows.toSorted((a, b) => b.created_at - a.created_at || b.end_offset - a.end_offset);
 

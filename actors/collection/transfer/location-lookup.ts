@@ -6,14 +6,14 @@ import { type ItemRow, isForwardingTombstone, item, transferVersionOf } from '..
 /** An item has one row for each collection that it was ever in. */
 const rowsPerItem = 100;
 
-type Plans = { readonly first: LookupPlan<typeof item>; readonly moved: LookupPlan<typeof item> };
+type LocationPlans = { readonly first: LookupPlan<typeof item>; readonly moved: LookupPlan<typeof item> };
 export type Locations = {
   readonly first: Pick<LookupResult<typeof item>, 'rows'>;
   readonly moved: Pick<LookupResult<typeof item>, 'rows'>;
 };
 
 /** `uuids` in lower case. An item that has never moved is found by its uuid reservation. */
-export const locationsPlan = (uuids: readonly string[]): Plans => ({
+export const locationsPlan = (uuids: readonly string[]): LocationPlans => ({
   first: lookup(
     item,
     uuids.map((uuid) => ({ uuid, born: true })),
@@ -26,7 +26,7 @@ export const locationsPlan = (uuids: readonly string[]): Plans => ({
   ),
 });
 
-/** By uuid, the row in the owning collection. Between the commits of a move two collections have one; the later counts. */
+/** Keyed by uuid, the row in the owning collection. Between the commits of a move two collections have one; the later counts. */
 export function owningRowsOf(rows: readonly ItemRow[]): ReadonlyMap<string, ItemRow> {
   const owningRows = new Map<string, ItemRow>();
   for (const row of rows) {

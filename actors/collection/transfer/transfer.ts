@@ -1,6 +1,6 @@
 /**
- * How an item moves from one collection, its *source*, to another, its *target* (decision 35). It has one owning collection
- * at any moment: the one whose row of the uuid has the greatest transfer version (the column `hop`).
+ * Moves an item from one collection, its *source*, to another, its *target* (decision 35). It has one owning collection at any
+ * moment: the one whose row of the uuid has the greatest transfer version (the column `hop`).
  *
  *     source   prepare    commits which items may leave, at which transfer version, and a timer; their rows stay
  *     target   apply      checks rights, fields and capacity, then writes the row with the next transfer version: from this
@@ -8,8 +8,8 @@
  *     source   finalize   leaves a forwarding tombstone if the target applied the item; if not, its own row takes the next
  *                         transfer version, which ends the transfer
  *
- * - (uuid, hop) is unique on the server. So of `apply` and of whatever ends the transfer at the source, one commit is
- *   rejected. No clock decides that, and no answer is needed.
+ * - (uuid, hop) is unique on the server. `apply` and any commit that ends the transfer at the source write the same pair, so one
+ *   of the two is rejected. No clock decides that, and no answer is needed.
  * - The unique key blocks a write only while a row holds it. So a row keeps its transfer version until every other row of the item
  *   is a forwarding tombstone. Until then the source does not give it the next one, and no later transfer replaces it. A caller
  *   that still has to finalize then finds the next transfer version taken. `apply` first looks for the row at its source, so a call

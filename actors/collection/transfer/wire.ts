@@ -7,7 +7,7 @@ import type { Conflict } from '../conflicts.ts';
 import type { ItemRow } from '../item.ts';
 import type { ClientItem } from '../item-fields.ts';
 import type { SavedEntry } from '../save-items.ts';
-import type { PreparedTransfer, TransferredItem } from '../sync-steps.ts';
+import type { PreparedItemTransfer, TransferredItem } from '../sync-steps.ts';
 
 const listOf = <T>() => z.custom<readonly T[]>((value) => Array.isArray(value));
 
@@ -38,18 +38,18 @@ export const returnToOwnerReply = z.object({
 export interface SaveResult {
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
-  readonly transfers: readonly PreparedTransfer[];
+  readonly transfers: readonly PreparedItemTransfer[];
   readonly notHere: readonly ClientItem[];
   /** Deletions of items that are no longer in this ended vault. */
   readonly orphaned?: readonly ClientItem[] | undefined;
-  readonly passed?: Passed | undefined;
+  readonly passed?: PositionRange | undefined;
 }
 
 /**
  * The positions of a collection's last items before and after a save. A client that had everything up to `before` has
  * everything up to `after`: between them is only what it has just sent.
  */
-export interface Passed {
+export interface PositionRange {
   readonly collection: string;
   readonly before: number;
   readonly after: number;
@@ -58,7 +58,7 @@ export interface Passed {
 const saveResult = z.object({
   saved: listOf<SavedEntry>(),
   conflicts: listOf<Conflict>(),
-  transfers: listOf<PreparedTransfer>(),
+  transfers: listOf<PreparedItemTransfer>(),
   notHere: listOf<ClientItem>(),
   orphaned: listOf<ClientItem>().optional(),
   passed: z.object({ collection: z.string(), before: z.number(), after: z.number() }).optional(),

@@ -25,7 +25,7 @@ export const health = sharedRead({
     const { counts } = view.get(queueSlice);
     const waits = [...urgent.rows, ...ordinary.rows].map(({ updated_at }) => view.nowMs - updated_at);
     const oldestReadyMs = Math.max(0, ...waits);
-    // It warns long before the share that is reserved for codes is used up.
+    // Warns long before the share that is reserved for codes is used up.
     const hasCapacity = !isFull(view, 'other', 0);
     const isHeldUp = isConfigured(view) && isAnyPaused(view);
     return {

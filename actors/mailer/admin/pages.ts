@@ -1,7 +1,8 @@
 /** Pages of the queue, oldest first, and of the log and the audit, newest first. */
 import { command, keys, type PlanResults, range, type View } from '../../../runtime/command.ts';
 import { type Refused, refuse } from '../../reply.ts';
-import type { Failure } from '../contract.ts';
+import { isoTime, isoTimeOrNull } from '../../times.ts';
+import type { MailFailure } from '../contract.ts';
 import {
   type AttemptOutcome,
   type AuditOperation,
@@ -38,9 +39,6 @@ const publicSources: readonly string[] = [
 ];
 const publicSource = (source: string): string => (publicSources.includes(source) ? source : 'other');
 
-const isoTime = (ms: number): string => new Date(ms).toISOString();
-const isoOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));
-
 export function recordOf(mail: MailRow) {
   const state = isReady(mail) ? ('ready' as const) : mail.state === 'leased' ? 'leased' : 'dead';
   return {
@@ -51,8 +49,8 @@ export function recordOf(mail: MailRow) {
     maxAttempts: attemptsMaxOf(rulesOf(mail.source as MailSource)) ?? null,
     createdAt: isoTime(mail.created_at),
     updatedAt: isoTime(mail.updated_at),
-    nextAttemptAt: isoOrNull(mail.next_attempt_at),
-    leaseExpiresAt: isoOrNull(mail.lease_ends_at),
+    nextAttemptAt: isoTimeOrNull(mail.next_attempt_at),
+    leaseExpiresAt: isoTimeOrNull(mail.lease_ends_at),
     lastFailure: mail.failure,
   };
 }
@@ -185,7 +183,7 @@ const entryOf = (row: LogRow) => ({
   source: publicSource(row.source),
   attempt: row.attempt,
   outcome: row.outcome as AttemptOutcome,
-  failure: row.failure as Failure | null,
+  failure: row.failure as MailFailure | null,
   startedAt: isoTime(row.started_at),
   durationMs: row.duration_ms,
 });

@@ -11,7 +11,7 @@ import { auditOperation, logAttempt, outcomeOf } from '../log-table.ts';
 import { MailAdministration } from '../operator-contract.ts';
 import { countAttempt } from '../relay-use.ts';
 import { credentialOf, isUsable, type Relay, relaysOf } from '../relays.ts';
-import { MailSender, type Result } from '../sender.ts';
+import { MailSender, type SendResult } from '../sender.ts';
 
 const minuteMs = 60_000;
 const testsPerMinute = 10;
@@ -30,7 +30,7 @@ export const testsSlice = slice<readonly number[]>({
   initial: [],
 });
 
-interface Test {
+interface MailTest {
   readonly relay: Relay;
   readonly credential: string | undefined;
   readonly recipient: string;
@@ -56,7 +56,7 @@ const oneTest = { queueId: null, source: 'test', attempt: 1 };
 function begin(
   turn: Turn,
   { by, recipient, relayId }: { readonly by: string; recipient?: unknown; relayId?: unknown },
-): Test | Refused {
+): MailTest | Refused {
   const address = typeof recipient === 'string' ? mailAddress(recipient) : undefined;
   if (address === undefined) return invalidRecipient;
   const relays = relaysOf(turn);
@@ -92,8 +92,8 @@ const tooMany = (retryAfterMs: number): Refused => ({
 
 function send(
   steps: Workflow,
-  { relay, credential, recipient, messageId, startedAtMs }: Test,
-): Promise<Result> {
+  { relay, credential, recipient, messageId, startedAtMs }: MailTest,
+): Promise<SendResult> {
   return steps.use(MailSender).send({
     relay,
     credential,

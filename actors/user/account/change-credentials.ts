@@ -29,15 +29,19 @@ import {
   versionOf,
 } from '../../identity/key-params.ts';
 import { keyOfUser, PasswordHasher } from '../../identity/password-hasher.ts';
-import { type Granted, type SignInReply, sessionApiVersions, sessionUuidOf } from '../../identity/session.ts';
+import {
+  type GrantedSession,
+  type SignInReply,
+  sessionApiVersions,
+  sessionUuidOf,
+} from '../../identity/session.ts';
 import { signInReply } from '../../identity/sign-in-reply.ts';
 import { isValidUsername } from '../../identity/usernames.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { audit } from '../audit/trail.ts';
 import type { RaisedHooks } from '../hooks.ts';
 import { noteMove } from '../notices.ts';
-import { type Profile, profileSlice } from '../profile.ts';
-import { adminRoleSlice } from '../roles.ts';
+import { adminRoleSlice, type Profile, profileSlice } from '../profile.ts';
 import { grantAccess } from '../sessions/issue.ts';
 import { endAllSessions } from '../sessions/session.ts';
 import { signedInWorkflow } from '../signed-in.ts';
@@ -121,7 +125,7 @@ export const upgradeSlice = slice<Readonly<z.infer<typeof upgradeSchema>>>({
 
 const revertMs = 10 * 60_000;
 
-function noteUpgrade(turn: Turn, before: string, after: string, granted: Granted): void {
+function noteUpgrade(turn: Turn, before: string, after: string, granted: GrantedSession): void {
   const isUpgrade = !hasSessions(before) && hasSessions(after);
   if (isUpgrade) {
     const untilMs = turn.nowMs + revertMs;
@@ -136,7 +140,7 @@ function revertsTo(turn: Turn, sessionUuid: string): string | undefined {
   return mayRevert ? upgrade.version : undefined;
 }
 
-interface Applied {
+interface AppliedChange {
   readonly change: CredentialsChange;
   /** The row that the current password was checked with. */
   readonly before: AccountRow;
@@ -146,7 +150,7 @@ interface Applied {
 function applyChange(
   turn: Turn,
   hooks: RaisedHooks,
-  { change, before, passwordHash }: Applied,
+  { change, before, passwordHash }: AppliedChange,
 ): SignInReply | Refused {
   const profile = turn.get(profileSlice);
   if (profile.credentialsVersion !== before.credentials_version) {

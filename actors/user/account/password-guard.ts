@@ -9,18 +9,18 @@
 import type { Turn, Workflow } from '../../../runtime/command.ts';
 import type { AccountRow } from '../../identity/account-table.ts';
 import { keyOfUser, PasswordHasher } from '../../identity/password-hasher.ts';
-import { type Device, type Granted, sessionUuidOf } from '../../identity/session.ts';
+import { type Device, type GrantedSession, sessionUuidOf } from '../../identity/session.ts';
 import { type SignInAddress, SigninKeys } from '../../identity/signin-keys.ts';
 import { isRefused, type Refused, refuse } from '../../reply.ts';
 import { Signin } from '../../signin/contract.ts';
 import { profileSlice } from '../profile.ts';
 
-type Guarded = Pick<AccountRow, 'user_uuid' | 'password_hash'>;
+type GuardedAccount = Pick<AccountRow, 'user_uuid' | 'password_hash'>;
 
 /** Undefined: the password is the account's. Otherwise `wrong`, or 423 after too many wrong ones. */
 export async function passwordIs(
   workflow: Pick<Workflow, 'use' | 'actors'>,
-  account: Guarded,
+  account: GuardedAccount,
   password: string,
   wrong: Refused,
 ): Promise<Refused | undefined> {
@@ -41,14 +41,14 @@ export const wrongServerPassword = refuse.badRequest(
 /** The same for the password in `x-server-password`, with the messages that clients know. */
 export async function serverPasswordIs(
   workflow: Pick<Workflow, 'use' | 'actors'>,
-  account: Guarded,
+  account: GuardedAccount,
   password: string | undefined,
 ): Promise<Refused | undefined> {
   if (password === undefined || password === '') return passwordMissing;
   return passwordIs(workflow, account, password, wrongServerPassword);
 }
 
-type Named = Pick<AccountRow, 'user_uuid' | 'identifier' | 'workspace'>;
+type NamedAccount = Pick<AccountRow, 'user_uuid' | 'identifier' | 'workspace'>;
 
 /**
  * Call in the turn after a right password that opens a session. It also gives back the attempts at sign-in, and makes the
@@ -56,9 +56,9 @@ type Named = Pick<AccountRow, 'user_uuid' | 'identifier' | 'workspace'>;
  */
 export function resetAttempts(
   turn: Turn,
-  account: Named,
+  account: NamedAccount,
   { ipAddress }: Pick<Device, 'ipAddress'>,
-  granted: Granted,
+  granted: GrantedSession,
 ): void {
   const keys = turn.use(SigninKeys);
   const signin = turn.tell(Signin, keys.actorId(addressOf(account)));
@@ -68,12 +68,12 @@ export function resetAttempts(
 }
 
 /** Call in the turn after a right password that opens no session. It gives back the account's own attempts alone. */
-export function returnAttempts(turn: Turn, { user_uuid }: Pick<Named, 'user_uuid'>): void {
+export function returnAttempts(turn: Turn, { user_uuid }: Pick<NamedAccount, 'user_uuid'>): void {
   turn.tell(Signin, turn.use(SigninKeys).guardId(user_uuid)).reset();
 }
 
 /** Call in the turn in which the account gives up an address. */
-export function forgetAddress(turn: Turn, account: Named): void {
+export function forgetAddress(turn: Turn, account: NamedAccount): void {
   const keys = turn.use(SigninKeys);
   turn.tell(Signin, keys.actorId(addressOf(account))).forget();
   returnAttempts(turn, account);
@@ -85,4 +85,7 @@ export function restartSignIns(turn: Turn): void {
   turn.tell(Signin, turn.use(SigninKeys).actorId({ email, workspace })).forgetChallenges();
 }
 
-const addressOf = ({ identifier, workspace }: Named): SignInAddress => ({ email: identifier, workspace });
+const addressOf = ({ identifier, workspace }: NamedAccount): SignInAddress => ({
+  email: identifier,
+  workspace,
+});

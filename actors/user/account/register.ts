@@ -10,6 +10,7 @@
  */
 import type { z } from 'zod';
 import { lookup, type Turn, type Workflow, workflow } from '../../../runtime/command.ts';
+import { unlessAbsent } from '../../../runtime/handles.ts';
 import { type AccountRow, accountTable, addressKey } from '../../identity/account-table.ts';
 import { CaptchaVerifier } from '../../identity/captcha.ts';
 import {
@@ -26,7 +27,6 @@ import { isPrivateUsername, isValidUsername } from '../../identity/usernames.ts'
 import { Instance, instanceId } from '../../instance/contract.ts';
 import { type Answer, answerOf, type Refused, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
-import { unlessAbsent } from '../../unless-absent.ts';
 import { audit } from '../audit/trail.ts';
 import { type Profile, profileSlice } from '../profile.ts';
 import { grantAccess } from '../sessions/issue.ts';

@@ -15,14 +15,13 @@ import type { Turn, View } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { audit } from '../audit/trail.ts';
 import type { RaisedHooks } from '../hooks.ts';
-import { banSlice, profileSlice } from '../profile.ts';
-import { isAdministrator } from '../roles.ts';
+import { banSlice, isAdministrator, profileSlice } from '../profile.ts';
 import { restartSignIns } from './password-guard.ts';
 
 /** Longer than any call may take. */
 const banningAgeMs = 120_000;
 
-/** By the call that bans somebody at this moment. Each call has its own mark: the end of one must not end the others. */
+/** Set by the call that is banning a user at this moment. Each call has its own mark: the end of one must not end the others. */
 export const banningMap = sliceMap<{ readonly untilMs: number }>({
   family: 'banning',
   format: 1,
@@ -50,7 +49,7 @@ export function endBanning(turn: Turn, callId: string): void {
 
 export type BanOutcome = 'set' | 'unchanged' | 'administrator' | 'busy';
 
-/** `administrator`: an operator has to demote them first. `busy`: the account bans somebody at this moment. */
+/** `administrator`: an operator has to demote them first. `busy`: the account is banning another user at this moment. */
 export function ban(
   turn: Turn,
   hooks: RaisedHooks,

@@ -1,8 +1,8 @@
 /** What administrators ask of their own actor (docs/protocol/account.md, "Administration"). */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
+import { isStorableText } from '../../../runtime/table.ts';
 import { signedIn } from '../../signed-in.ts';
-import { isStorableText } from '../../storable-text.ts';
 import { banReasonCharactersMax } from '../profile.ts';
 
 /** As the administrator types it. */

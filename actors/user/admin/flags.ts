@@ -23,7 +23,7 @@ export type FlagName = (typeof flagNames)[number];
 
 const count = /^\d{1,9}$/;
 
-/** This server does not have these features. An administrator who turned one on would wait for it in vain. */
+/** This server does not have these features. An administrator who turned one on would see no effect. */
 const notOffered: Partial<Record<FlagName, { readonly off: string; readonly why: string }>> = {
   NEXTCLOUD_BACKUP_ALLOWED: { off: 'false', why: 'This server makes no backups to Nextcloud.' },
   NEXTCLOUD_BACKUP_FREQUENCY: { off: 'disabled', why: 'This server makes no backups to Nextcloud.' },

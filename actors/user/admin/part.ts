@@ -4,21 +4,21 @@
  */
 import type { z } from 'zod';
 import { lookup } from '../../../runtime/command.ts';
+import { unlessAbsent } from '../../../runtime/handles.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { accountTable, addressKey } from '../../identity/account-table.ts';
 import { normaliseUsername, normaliseWorkspace } from '../../identity/usernames.ts';
 import { Instance, instanceId, registrationOf } from '../../instance/contract.ts';
 import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
-import { unlessAbsent } from '../../unless-absent.ts';
+import { isoTimeOrNull } from '../../times.ts';
 import { beginBanning, endBanning } from '../account/set-ban.ts';
 import { audit } from '../audit/trail.ts';
 import { userPart } from '../hooks.ts';
 import { UserAdministration } from '../operator-contract.ts';
-import { banReasonCharactersMax } from '../profile.ts';
-import { adminRequired, mayAdminister } from '../roles.ts';
+import { adminRequired, banReasonCharactersMax } from '../profile.ts';
+import { mayAdminister } from '../sessions/session.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
-import { isoTime } from '../times.ts';
 import { Administration, banFields, flagFields, registrationFields } from './contract.ts';
 
 const userNotFound = refuse.notFound('There is no such user.', 'user-not-found');
@@ -33,7 +33,7 @@ const undecided = refuse.badRequest(
 );
 
 type Steps = Pick<SignedInWorkflow<unknown>, 'turn' | 'actors' | 'use'>;
-type Named = z.infer<typeof Administration.commands.lookUpUser.fields>;
+type LookUpFields = z.infer<typeof Administration.commands.lookUpUser.fields>;
 
 const lookUpUser = signedInWorkflow({
   ...Administration.commands.lookUpUser,
@@ -159,7 +159,7 @@ function asAdministrator(workflow: Steps, userUuidText: string): Promise<string>
   });
 }
 
-function find(workflow: Steps, { email, workspace_identifier }: Named): Promise<string | undefined> {
+function find(workflow: Steps, { email, workspace_identifier }: LookUpFields): Promise<string | undefined> {
   const { workspacesPerEmail } = workflow.use(AccountSettings);
   const address = {
     email: normaliseUsername(email),
@@ -173,15 +173,15 @@ function find(workflow: Steps, { email, workspace_identifier }: Named): Promise<
 
 const operated = (workflow: Steps, userUuid: string) => workflow.actors.get(UserAdministration, userUuid).ask;
 
-interface Status {
+interface AccountStatus {
   readonly banned: boolean;
   readonly bannedAtMs: number | null;
   readonly banReason: string | null;
 }
 
-const toResponse = ({ banned, bannedAtMs, banReason }: Status) => ({
+const toResponse = ({ banned, bannedAtMs, banReason }: AccountStatus) => ({
   banned,
-  bannedAt: bannedAtMs === null ? null : isoTime(bannedAtMs),
+  bannedAt: isoTimeOrNull(bannedAtMs),
   banReason,
 });
 

@@ -12,11 +12,11 @@ import { command, type Turn, type View } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
 import { AssistantPolicy, profileFor } from '../../assistant/policy.ts';
 import { type Refused, refuse } from '../../reply.ts';
+import { isoTime } from '../../times.ts';
 import { userPart } from '../hooks.ts';
-import { callerOf } from '../roles.ts';
+import { callerOf } from '../profile.ts';
 import { settingValue } from '../settings/stored.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
-import { isoTime } from '../times.ts';
 import { AssistantBudget } from './contract.ts';
 
 const dayMs = 86_400_000;

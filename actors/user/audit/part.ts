@@ -1,10 +1,10 @@
 /** The audit trail of an account (docs/protocol/account.md, "Audit trail"). */
 import { tell, timer } from '../../../runtime/command.ts';
 import { AccountSettings } from '../../settings.ts';
+import { isoTime } from '../../times.ts';
 import { userPart } from '../hooks.ts';
 import { isActive } from '../profile.ts';
 import { signedInRead } from '../signed-in.ts';
-import { isoTime } from '../times.ts';
 import { AuditTrail } from './contract.ts';
 import {
   audit,

@@ -9,7 +9,7 @@
  * - The trail costs one slice, which holds at most one page. A full page becomes a row.
  */
 import { z } from 'zod';
-import { type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
+import { type ClockedView, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
 import { table } from '../../../runtime/table.ts';
 import type { Device } from '../../identity/session.ts';
@@ -103,7 +103,7 @@ export interface AuditPages {
 
 /** Events that are not too old and have a number below `before`, the newest first. */
 export function readTrail(
-  view: View & { readonly nowMs: number },
+  view: ClockedView,
   { pages }: AuditPages,
   { before, limit }: { readonly before: number; readonly limit: number },
 ): { readonly events: readonly AuditEvent[]; readonly before: number | null } {

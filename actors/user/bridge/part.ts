@@ -15,6 +15,7 @@ import { sessionApiVersions } from '../../identity/session.ts';
 import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
 import { sessionReply } from '../../identity/sign-in-reply.ts';
 import { answerOf, refuse } from '../../reply.ts';
+import { isoTime, isoTimeOrNull, newestFirst } from '../../times.ts';
 import { type OwnAccount, ownAccount, ownRow } from '../account/own-account.ts';
 import { audit } from '../audit/trail.ts';
 import { userPart } from '../hooks.ts';
@@ -22,7 +23,6 @@ import { isBanned, profileSlice } from '../profile.ts';
 import { openSession } from '../sessions/issue.ts';
 import { endSessions, sessionMap } from '../sessions/session.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
-import { isoTime } from '../times.ts';
 import { Bridges, bridgeScopes, keyMaterialSchema, scopesByOtherName } from './contract.ts';
 
 const bridgeTokensMax = 20;
@@ -43,7 +43,7 @@ const storedSchema = z.object({
 });
 type BridgeToken = z.infer<typeof storedSchema>;
 
-/** By uuid. */
+/** Keyed by uuid. */
 const bridgeTokenMap = sliceMap<BridgeToken>({
   family: 'bridge-token',
   format: 1,
@@ -101,12 +101,9 @@ const keysBytes = (turn: Turn): number =>
 const listBridgeTokens = signedInRead({
   ...Bridges.commands.listBridgeTokens,
   answer: (view) => {
-    const newestFirst = [...view.entries(bridgeTokenMap).values()].toSorted(
-      (a, b) => b.createdAtMs - a.createdAtMs,
-    );
-    const mcpTokens = newestFirst.map((token) => ({
+    const mcpTokens = newestFirst(view.entries(bridgeTokenMap).values()).map((token) => ({
       ...toResponse(token),
-      lastUsedAt: token.lastUsedAtMs === null ? null : isoTime(token.lastUsedAtMs),
+      lastUsedAt: isoTimeOrNull(token.lastUsedAtMs),
       lastUsedFrom: token.lastUsedFrom,
     }));
     return { mcpTokens };

@@ -2,7 +2,7 @@
  * What calendar programs read (docs/protocol/calendar.md, "The DAV surface"). Each request checks the token, the ban and the
  * feature flag. A program that polls asks for the ctag alone, which reads no row.
  */
-import { keys, sharedRead, type View } from '../../../runtime/command.ts';
+import { type ClockedView, keys, sharedRead } from '../../../runtime/command.ts';
 import { ProvenTokens } from '../../identity/calendar-tokens.ts';
 import { answerOf } from '../../reply.ts';
 import { calendarFeed } from '../feature-flags.ts';
@@ -13,13 +13,11 @@ import { ctagOf, todosPlan } from './publication.ts';
 import { componentOf, openTodo, type TodoRow, todoTable } from './todo.ts';
 import { calendarTokenMap } from './tokens.ts';
 
-type Reading = View & { readonly nowMs: number };
-
-function ofProgram<Ok>(view: Reading, token: ProgramSecret, read: () => Ok): FeedAnswer<Ok> {
+function ofProgram<Ok>(view: ClockedView, token: ProgramSecret, read: () => Ok): FeedAnswer<Ok> {
   return isProven(view, token) ? answerOf(calendarFeed.refusal(view) ?? read()) : { unproven: true };
 }
 
-function isProven(view: Reading, { tokenUuid, secretHash }: ProgramSecret): boolean {
+function isProven(view: ClockedView, { tokenUuid, secretHash }: ProgramSecret): boolean {
   if (!isInUse(view) || view.entry(calendarTokenMap, tokenUuid) === undefined) return false;
   return view.use(ProvenTokens).isProven(tokenUuid, secretHash, view.nowMs);
 }

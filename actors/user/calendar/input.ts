@@ -1,6 +1,6 @@
 /** Checks what clients send: a to-do to publish, or the label of a token. */
 import { type Refused, refuse } from '../../reply.ts';
-import { isoTime } from '../times.ts';
+import { isoTime } from '../../times.ts';
 import type { Todo } from './todo.ts';
 
 const summaryCharactersMax = 4_096;

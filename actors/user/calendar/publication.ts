@@ -41,14 +41,14 @@ export function ctagOf(view: View): string {
   return `${position.toString(36)}-${changedAtMs.toString(36)}`;
 }
 
-interface Part {
+interface CalendarPart {
   readonly after?: number;
   readonly limit?: number;
   readonly columns?: readonly (keyof TodoRow)[];
 }
 
 /** All to-dos, or a part of them. */
-export const todosPlan = (view: View, part: Part = {}) =>
+export const todosPlan = (view: View, part: CalendarPart = {}) =>
   range(todoTable, {
     after: 0,
     limit: todosMax,
@@ -82,7 +82,7 @@ export function drafted(turn: Turn, uid: string, todo: Todo, before: TodoRow | u
   return { todoView, row, after, isNew: before === undefined };
 }
 
-export type Draft = ReturnType<typeof drafted>;
+export type PublicationDraft = ReturnType<typeof drafted>;
 
 /** The limit of the account that these totals exceed. */
 export function overflowOf(after: { readonly todos: number; readonly bytes: number }) {
@@ -90,7 +90,7 @@ export function overflowOf(after: { readonly todos: number; readonly bytes: numb
   return after.bytes > todoCapacityBytes ? 'bytes' : undefined;
 }
 
-export function put(turn: Turn, { row, after }: Draft): void {
+export function put(turn: Turn, { row, after }: PublicationDraft): void {
   const { slot } = turn.get(publicationSlice);
   turn.put(todoTable, row);
   turn.set(publicationSlice, { ...after, slot, position: row.position, changedAtMs: turn.nowMs });

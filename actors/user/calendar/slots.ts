@@ -20,7 +20,7 @@ const { giveSlotsBack } = UserCalendar.timers;
 /** Longer than any call may take. */
 const requestAgeMs = 120_000;
 
-/** By the slot. */
+/** Keyed by the slot. */
 export const requestedSlotMap = sliceMap<{ readonly purpose: SlotPurpose; readonly atMs: number }>({
   family: 'wanted-calendar-slot',
   format: 1,

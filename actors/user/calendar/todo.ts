@@ -5,7 +5,7 @@ import type { Turn, View } from '../../../runtime/command.ts';
 import { type RowOf, table } from '../../../runtime/table.ts';
 import { content, escaped } from '../../icalendar.ts';
 import { UserSecrets } from '../../identity/user-secrets.ts';
-import { isoTime } from '../times.ts';
+import { isoTime } from '../../times.ts';
 
 export const todoTable = table({
   name: 'calendar_todo',

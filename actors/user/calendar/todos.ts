@@ -7,9 +7,9 @@ import { signedInTurn, signedInWorkflow } from '../signed-in.ts';
 import { byUid, UserCalendar } from './contract.ts';
 import { isUid, readTodo } from './input.ts';
 import {
-  type Draft,
   drafted,
   overflowOf,
+  type PublicationDraft,
   publicationSlice,
   put,
   remove,
@@ -84,7 +84,7 @@ const publishTodo = signedInWorkflow({
   },
 });
 
-function publish(turn: Turn, draft: Draft, slot: string | undefined) {
+function publish(turn: Turn, draft: PublicationDraft, slot: string | undefined) {
   const overflow = overflowOf(draft.after);
   if (overflow !== undefined) {
     if (slot !== undefined) releaseUnused(turn, 'publisher', slot);

@@ -36,7 +36,7 @@ const storedSchema = z.object({
 });
 type StoredToken = z.infer<typeof storedSchema>;
 
-/** By uuid. */
+/** Keyed by uuid. */
 export const calendarTokenMap = sliceMap<StoredToken>({
   family: 'calendar-token',
   format: 1,

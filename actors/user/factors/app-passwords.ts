@@ -4,12 +4,12 @@
  */
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
-import { type State, sliceMap } from '../../../runtime/slice.ts';
+import { type SliceSource, sliceMap } from '../../../runtime/slice.ts';
 import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
 import { refuse } from '../../reply.ts';
+import { isoTime, isoTimeOrNull, newestFirst } from '../../times.ts';
 import { audit, type EventOrigin } from '../audit/trail.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
-import { isoTime } from '../times.ts';
 import { Factors } from './contract.ts';
 
 const appPasswordSchema = z.object({
@@ -23,7 +23,7 @@ type AppPassword = Readonly<z.infer<typeof appPasswordSchema>>;
 
 const appPasswordsMax = 100;
 
-/** By uuid. */
+/** Keyed by uuid. */
 export const appPasswordMap = sliceMap<AppPassword>({
   family: 'app-password',
   format: 1,
@@ -36,7 +36,7 @@ const tooMany = refuse.badRequest(`There are ${appPasswordsMax} app passwords al
 const unknown = refuse.notFound('There is no such app password.');
 
 /** For an unknown user there is no state. The search takes as long. */
-export const findAppPassword = (state: State | undefined, secret: string): AppPassword | undefined =>
+export const findAppPassword = (state: SliceSource | undefined, secret: string): AppPassword | undefined =>
   findBySecret(state?.entries(appPasswordMap).values() ?? [], secret, appPasswordsMax);
 
 /** True: this is one of the account's app passwords, and its use is recorded. */
@@ -72,15 +72,14 @@ const makeAppPassword = signedInTurn({
 const listAppPasswords = signedInRead({
   ...Factors.commands.listAppPasswords,
   answer: (view) => {
-    const newestFirst = [...view.entries(appPasswordMap).values()].toSorted(
-      (a, b) => b.createdAtMs - a.createdAtMs,
+    const appPasswords = newestFirst(view.entries(appPasswordMap).values()).map(
+      ({ uuid, label, createdAtMs, lastUsedAtMs }) => ({
+        uuid,
+        label,
+        createdAt: isoTime(createdAtMs),
+        lastUsedAt: isoTimeOrNull(lastUsedAtMs),
+      }),
     );
-    const appPasswords = newestFirst.map(({ uuid, label, createdAtMs, lastUsedAtMs }) => ({
-      uuid,
-      label,
-      createdAt: isoTime(createdAtMs),
-      lastUsedAt: lastUsedAtMs === null ? null : isoTime(lastUsedAtMs),
-    }));
     return { appPasswords };
   },
 });

@@ -15,6 +15,7 @@ import type {
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
 import { slice, sliceMap } from '../../../runtime/slice.ts';
+import type { PseudoCredential } from '../../identity/signin-keys.ts';
 import { refuse } from '../../reply.ts';
 import { WebAuthnSettings } from '../../settings.ts';
 import { restartSignIns } from '../account/password-guard.ts';
@@ -47,7 +48,7 @@ type Authenticator = z.infer<typeof storedSchema>;
 const webAuthn = () => import('@simplewebauthn/server');
 const webAuthnHelpers = () => import('@simplewebauthn/server/helpers');
 
-/** By uuid. */
+/** Keyed by uuid. */
 export const authenticatorMap = sliceMap<Authenticator>({
   family: 'authenticator',
   format: 1,
@@ -239,6 +240,25 @@ export async function verifyAssertion(
     return undefined;
   }
 }
+
+/** Any point of the curve P-256, as a COSE key. What verifies by it is refused all the same. */
+const keyOfNobody = Buffer.from(
+  'a5010203262001' +
+    '2158206b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296' +
+    '2258204fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5',
+  'hex',
+);
+
+/** The key that an unknown address seems to have, to take as long over it as over a real one. */
+export const authenticatorOfNobody = ({ id, transports }: PseudoCredential): Authenticator => ({
+  uuid: '',
+  credentialId: id,
+  publicKey: keyOfNobody,
+  counter: 0,
+  transports: [...transports],
+  createdAtMs: 0,
+  lastUsedAtMs: null,
+});
 
 /** Records the use. False: the key is gone, or a later use is recorded already. */
 export function noteUse(turn: Turn, { uuid, counter }: Authenticator): boolean {

@@ -13,17 +13,18 @@
  * - It is answered without an activation, like an account that is in memory.
  * - A wrong answer takes no statement. Only a right one is recorded, so that a repeat of the call finds it accepted and not
  *   used.
- * - Secrets and codes are compared as often as for an account, and a wrong secret is not compared again. The `signin` actor takes
- *   the turns that this one does not take.
+ * - Secrets, codes and assertions are compared as often as for an account, and a wrong secret is not compared again. The `signin`
+ *   actor takes the turns that this one does not take.
  */
 import type { z } from 'zod';
-import { type Turn, type View, workflow } from '../../../runtime/command.ts';
+import { type ClockedView, type Turn, type View, type Workflow, workflow } from '../../../runtime/command.ts';
 import { SigninKeys } from '../../identity/signin-keys.ts';
 import { WebAuthnSettings } from '../../settings.ts';
 import { profileSlice } from '../profile.ts';
 import { acceptAppPassword, findAppPassword } from './app-passwords.ts';
 import {
   authenticatorMap,
+  authenticatorOfNobody,
   descriptorOf,
   hasAuthenticators,
   noteUse,
@@ -52,15 +53,14 @@ export const checkFactors = workflow({
   ...Factors.commands.checkFactors,
   run: async (workflow, request) => {
     if (request.isNobody) {
-      isSecretRight(undefined, request);
-      const seemsToHaveApp = workflow.use(SigninKeys).pseudoFactor(request) === 'totp';
-      if (seemsToHaveApp && request.code !== undefined) compareCodeInVain(request.code);
+      await compareInVain(workflow, request);
       return { stale: true } as const;
     }
-    const { isRight, secrets } = await workflow.turn({
+    const { isRight, secrets, stored } = await workflow.turn({
       turn: (turn) => {
         const secrets = isSecretRight(turn, request) ? request : noSecrets;
-        return { secrets, isRight: secrets === request || isCodeRight(turn, request) };
+        const stored = [...turn.entries(authenticatorMap).values()];
+        return { secrets, stored, isRight: secrets === request || isCodeRight(turn, request) };
       },
     });
     const proofs = { ...request, ...secrets };
@@ -69,22 +69,33 @@ export const checkFactors = workflow({
     // Without a challenge, the assertion is too old or answers none of ours.
     const { assertion } = request;
     if (assertion === undefined) return wrongKey;
-    const stored = await workflow.turn({ turn: (turn) => [...turn.entries(authenticatorMap).values()] });
     const used = await verifyAssertion(stored, assertion, workflow.use(WebAuthnSettings));
     if (used === undefined) return wrongKey;
     return workflow.turn({ recorded: true, turn: (turn) => (noteUse(turn, used) ? passed : wrongKey) });
   },
 });
 
+/** For an address that is unknown: what an account with its made-up factor is compared with. */
+async function compareInVain(workflow: Workflow, request: FactorCheck): Promise<void> {
+  isSecretRight(undefined, request);
+  const keys = workflow.use(SigninKeys);
+  const factor = keys.pseudoFactor(request);
+  const { code, assertion } = request;
+  if (factor === 'totp' && code !== undefined) compareCodeInVain(code);
+  if (factor !== 'security-key' || assertion === undefined) return;
+  const stored = keys.pseudoCredentials(request).map(authenticatorOfNobody);
+  await verifyAssertion(stored, assertion, workflow.use(WebAuthnSettings));
+}
+
 const noSecrets = { appPassword: undefined, trustedDeviceToken: undefined };
 
-type Known = (View & { readonly nowMs: number }) | undefined;
+type MaybeView = ClockedView | undefined;
 
-const isSecretRight = (view: Known, { appPassword, trustedDeviceToken }: FactorCheck): boolean =>
+const isSecretRight = (view: MaybeView, { appPassword, trustedDeviceToken }: FactorCheck): boolean =>
   (appPassword !== undefined && findAppPassword(view, appPassword) !== undefined) ||
   (trustedDeviceToken !== undefined && findTrustedDevice(view, trustedDeviceToken) !== undefined);
 
-const isCodeRight = (view: View & { readonly nowMs: number }, { code }: FactorCheck): boolean =>
+const isCodeRight = (view: ClockedView, { code }: FactorCheck): boolean =>
   code !== undefined && isTotpCode(view, code);
 
 function check(turn: Turn, { email, workspace, recoveryCodes, ...proofs }: FactorCheck) {

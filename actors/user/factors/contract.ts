@@ -89,7 +89,7 @@ const commands = {
       ),
     }),
   }),
-  /** By the id from the list. */
+  /** Names the approval by its id from the list. */
   showApproval: signedIn({
     access: 'reads',
     fields: z.object({ challengeId: z.string().max(256) }),

@@ -1,5 +1,5 @@
 /**
- * The authenticator app as a second factor (docs/protocol/account.md, "Authenticator app"): TOTP by RFC 6238 with SHA-1, 6
+ * The authenticator app as a second factor (docs/protocol/account.md, "Authenticator app"). It is TOTP by RFC 6238 with SHA-1, 6
  * digits, steps of 30 s and a secret of 20 bytes.
  *
  *     offered    a fresh secret, shown to the client; the same one for five minutes
@@ -13,7 +13,7 @@
  */
 import { ScureBase32Plugin, verifySync } from 'otplib';
 import { z } from 'zod';
-import type { Turn, View } from '../../../runtime/command.ts';
+import type { ClockedView, Turn, View } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
 import { UserSecrets } from '../../identity/user-secrets.ts';
 import { type Refused, refuse } from '../../reply.ts';
@@ -91,8 +91,7 @@ export function disableTotp(turn: Turn): void {
 }
 
 /** True: a code of this time, used or not. */
-export const isTotpCode = (view: View & { readonly nowMs: number }, code: string): boolean =>
-  ownStepOf(view, code) !== undefined;
+export const isTotpCode = (view: ClockedView, code: string): boolean => ownStepOf(view, code) !== undefined;
 
 /** For an address without an account that seems to have an app: takes as long as a sign-in with a wrong code. */
 export function compareCodeInVain(code: string): void {
@@ -109,7 +108,7 @@ export function acceptTotp(turn: Turn, code: string): 'accepted' | 'wrong' | 'us
   return 'accepted';
 }
 
-function ownStepOf(view: View & { readonly nowMs: number }, code: string): number | undefined {
+function ownStepOf(view: ClockedView, code: string): number | undefined {
   const secret = settingValue(view, 'MFA_SECRET');
   return secret === null ? undefined : stepOf(secret, code, view.nowMs);
 }

@@ -4,10 +4,11 @@
  */
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
-import { type State, sliceMap } from '../../../runtime/slice.ts';
+import { type SliceSource, sliceMap } from '../../../runtime/slice.ts';
 import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
 import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
+import { newestFirst } from '../../times.ts';
 import { audit, type EventOrigin } from '../audit/trail.ts';
 import { deviceInfo } from '../sessions/device-info.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
@@ -27,7 +28,7 @@ type TrustedDevice = Readonly<z.infer<typeof trustedDeviceSchema>>;
 const trustedDevicesMax = 50;
 const labelCharactersMax = 255;
 
-/** By uuid. */
+/** Keyed by uuid. */
 export const trustedDeviceMap = sliceMap<TrustedDevice>({
   family: 'trusted-device',
   format: 1,
@@ -39,7 +40,7 @@ const unknown = refuse.notFound('There is no such trusted device.');
 
 /** The device of this token, if it is still trusted. For an unknown user there is no state; the search takes as long. */
 export function findTrustedDevice(
-  state: (State & { readonly nowMs: number }) | undefined,
+  state: (SliceSource & { readonly nowMs: number }) | undefined,
   token: string,
 ): TrustedDevice | undefined {
   const devices = state?.entries(trustedDeviceMap).values() ?? [];
@@ -81,9 +82,9 @@ const trustDevice = signedInTurn({
 const listTrustedDevices = signedInRead({
   ...Factors.commands.listTrustedDevices,
   answer: (view) => {
-    const trusted = [...view.entries(trustedDeviceMap).values()]
-      .filter(({ expiresAtMs }) => view.nowMs < expiresAtMs)
-      .toSorted((a, b) => b.createdAtMs - a.createdAtMs);
+    const trusted = newestFirst(view.entries(trustedDeviceMap).values()).filter(
+      ({ expiresAtMs }) => view.nowMs < expiresAtMs,
+    );
     const trustedDevices = trusted.map(({ uuid, label, createdAtMs, lastUsedAtMs, expiresAtMs }) => ({
       uuid,
       label,

@@ -6,11 +6,11 @@
  */
 import {
   type ChoiceCommand,
+  type ClockedView,
   choice,
   type SharedCommand,
   type Turn,
   type TurnCommand,
-  type View,
   type WorkflowCommand,
   workflow,
 } from '../../../runtime/command.ts';
@@ -21,8 +21,7 @@ import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { type Answer, type Refused, refuse } from '../../reply.ts';
 import { VaultFiles } from '../../vault/files/contract.ts';
 import { isInUse } from '../profile.ts';
-import { isReadonly } from '../sessions/check.ts';
-import { sessionMap } from '../sessions/session.ts';
+import { isReadonly, sessionMap } from '../sessions/session.ts';
 import { refusalToWrite } from '../signed-in.ts';
 import { askIfThere } from '../vaults/ask.ts';
 
@@ -30,7 +29,7 @@ const otherOperation = refuse.badRequest('This valet token is for something else
 
 /** Undefined: the token allows this, unless it is redeemed. */
 export function refusalOf(
-  view: View & { readonly nowMs: number },
+  view: ClockedView,
   claims: ValetClaims,
   operation: ValetClaims['operation'],
 ): Refused | undefined {
@@ -50,7 +49,7 @@ interface ByToken {
 
 // biome-ignore lint/suspicious/noExplicitAny: a plan of any shape
 type OwnTurn<Request, Ok> = TurnCommand<Request, Answer<Ok>, any> | SharedCommand<Request, Answer<Ok>, any>;
-type Own<Request, Ok> = OwnTurn<Request, Ok> | WorkflowCommand<Request, Answer<Ok>>;
+type OwnCommand<Request, Ok> = OwnTurn<Request, Ok> | WorkflowCommand<Request, Answer<Ok>>;
 
 type Refusing = (turn: Turn, claims: ValetClaims) => Refused | undefined;
 
@@ -69,7 +68,7 @@ export const allowsAsMinted: Refusing = (turn, claims) => refusalOf(turn, claims
 
 /** Runs `own` for the user's own file, or asks the vault that the token names. Without `refusing`, any session may. */
 export function orOfVault<Request extends ByToken, Ok>(
-  own: Own<Request, Ok>,
+  own: OwnCommand<Request, Ok>,
   refusing: Refusing | undefined,
   ask: (vault: Ask<typeof VaultFiles.commands>, request: Request) => Promise<Answer<Ok>>,
 ): ChoiceCommand<Request, Answer<Ok>> {

@@ -17,7 +17,7 @@ import {
   forgetIncoming,
   type MovingFile,
   type OwnerOfFiles,
-  type Prepared,
+  type PreparedFileTransfer,
   prepareFileTransfer,
   settleFile,
 } from '../../files/transfer.ts';
@@ -32,15 +32,15 @@ import { ownFiles } from './own-files.ts';
 
 const { finalizeOverdueFile } = Files.timers;
 
-interface Moved {
+interface MovedFile {
   readonly file: MovingFile;
   readonly fromOwnerUuid: string;
 }
 
 interface Side {
   readonly owner: OwnerOfFiles;
-  prepare(to: OwnerOfFiles): Promise<Moved | { readonly isOver: true } | Refused>;
-  apply(moved: Moved): Promise<object | Refused>;
+  prepare(to: OwnerOfFiles): Promise<MovedFile | { readonly isOver: true } | Refused>;
+  apply(moved: MovedFile): Promise<object | Refused>;
   /** True: the file has moved by this. */
   finalize(applied: boolean): Promise<boolean>;
 }
@@ -53,7 +53,7 @@ function ownSide(steps: Workflow, claims: ValetClaims): Side {
     prepare: async (to) => {
       const prepared = await steps.turn({
         reads: () => ({ files: keys(file, [key]) }),
-        turn: (turn, { files }): Prepared | Refused =>
+        turn: (turn, { files }): PreparedFileTransfer | Refused =>
           refusalOf(turn, claims, 'move') ??
           prepareFileTransfer({ turn, claims, row: files.get(key), to, timer: finalizeOverdueFile }),
       });
@@ -134,9 +134,9 @@ export const moveFile = workflow({
 });
 
 type Reads = Pick<Finalizing, 'files'>;
-type Applied = Finalizing['applied'];
+type AppliedTransfer = Finalizing['applied'];
 
-function finalize(turn: Turn, id: string, applied: Applied, { files }: Reads): boolean {
+function finalize(turn: Turn, id: string, applied: AppliedTransfer, { files }: Reads): boolean {
   const finalized = finalizeFileTransfer(turn, {
     id,
     applied,

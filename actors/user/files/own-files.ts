@@ -3,9 +3,9 @@
  * of it (`vault-bytes.ts`).
  */
 import { z } from 'zod';
-import type { Turn, View } from '../../../runtime/command.ts';
+import type { ClockedView, Turn, View } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
-import type { Owner, Quota } from '../../files/owner.ts';
+import type { FileOwner, Quota } from '../../files/owner.ts';
 import { FileSettings } from '../../files/settings.ts';
 import type { Cleanup } from '../../files/state.ts';
 import { putSetting, settingValue } from '../settings/stored.ts';
@@ -13,7 +13,7 @@ import { Files } from './contract.ts';
 
 export const cleanup: Cleanup = { timer: Files.timers.cleanUpFiles, remove: Files.jobs.removeBlobs };
 
-export function ownFiles(turn: Turn): Owner {
+export function ownFiles(turn: Turn): FileOwner {
   const { fileBytesMax } = turn.use(FileSettings);
   return { cleanup, quota: quotaOf(turn), fileBytesMax, garbageBytesMax: limitBytesOf(turn) };
 }
@@ -38,7 +38,7 @@ const usedBytesOf = (view: View): number => Number(settingValue(view, 'FILE_UPLO
 /** For all vaults of an owner together. Each vault has fewer. */
 export const holdsMax = 500;
 
-/** By the uuid of the upload, or of the file that moves. */
+/** Keyed by the uuid of the upload, or of the file that moves. */
 export const vaultHoldMap = sliceMap<{
   readonly bytes: number;
   readonly endsAtMs: number;
@@ -51,22 +51,24 @@ export const vaultHoldMap = sliceMap<{
   schema: z.object({ bytes: z.number(), endsAtMs: z.number(), by: z.string().optional() }),
 });
 
-type Now = View & { readonly nowMs: number };
-
-export function heldForVault(view: Now, uuid: string): number {
+export function heldForVault(view: ClockedView, uuid: string): number {
   const hold = view.entry(vaultHoldMap, uuid);
   return hold !== undefined && view.nowMs < hold.endsAtMs ? hold.bytes : 0;
 }
 
 /** The holds of one member, without those in `but`. */
-export function heldFor(view: Now, by: string, but: readonly (string | undefined)[]): readonly number[] {
+export function heldFor(
+  view: ClockedView,
+  by: string,
+  but: readonly (string | undefined)[],
+): readonly number[] {
   return [...view.entries(vaultHoldMap)]
     .filter(([uuid, hold]) => hold.by === by && view.nowMs < hold.endsAtMs && !but.includes(uuid))
     .map(([, { bytes }]) => bytes);
 }
 
 /** The bytes of all holds but this one. */
-function heldForVaults(view: Now, but: string): number {
+function heldForVaults(view: ClockedView, but: string): number {
   let bytes = 0;
   for (const uuid of view.entries(vaultHoldMap).keys()) {
     if (uuid !== but) bytes += heldForVault(view, uuid);

@@ -26,7 +26,7 @@ const memberShare = 3 / 4;
 
 const tooManyHolds: Refused = refuse.tooMany('Too many uploads are open. Please finish some.', 60_000);
 
-/** By the vault's uuid. */
+/** Keyed by the vault's uuid. */
 export const vaultBytesMap = sliceMap<{
   readonly used: number;
   readonly at: number;

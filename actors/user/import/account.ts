@@ -23,8 +23,7 @@ import { type OwnAccount, ownAccount } from '../account/own-account.ts';
 import { audit } from '../audit/trail.ts';
 import { authenticatorMap, authenticatorsMax } from '../factors/authenticators.ts';
 import { spreadFirstBackup } from '../mail-backup/schedule.ts';
-import { profileSlice } from '../profile.ts';
-import { adminRoleSlice } from '../roles.ts';
+import { adminRoleSlice, profileSlice } from '../profile.ts';
 import { checkedValue, isRefusedSetting, type SettingName, settingNamed } from '../settings/known.ts';
 import { restoreSetting, settingMap } from '../settings/stored.ts';
 
@@ -77,7 +76,7 @@ function writeRow(turn: Turn, imported: ImportedAccount, { account }: OwnAccount
     user_uuid: turn.self.id,
     ...address,
     password_hash: closedHash,
-    // A new version, so that an account which an earlier pass has opened is checked anew.
+    // A new version, so that an account which an earlier pass has opened is checked again.
     credentials_version: (before?.credentials_version ?? 0) + 1,
     key_params: JSON.stringify(keyParams),
   };

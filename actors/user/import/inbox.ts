@@ -12,8 +12,8 @@ import { notificationsMax, subjectOfPayload } from '../inbox/notifications.ts';
 import { inboxSlice, nextPosition } from '../inbox/positions.ts';
 import { inboxMessageTable, type NotificationRow, notificationTable } from '../inbox/tables.ts';
 
-type Message = z.infer<typeof importedMessageSchema>;
-type Notification = z.infer<typeof importedNotificationSchema>;
+type ImportedMessage = z.infer<typeof importedMessageSchema>;
+type ImportedNotification = z.infer<typeof importedNotificationSchema>;
 
 export const notificationsPlan = (view: View) =>
   range(notificationTable, {
@@ -36,7 +36,7 @@ export const importInbox = command({
 
 function writeMessages(
   turn: Turn,
-  imported: readonly Message[],
+  imported: readonly ImportedMessage[],
   { rows }: RangeResult<typeof inboxMessageTable>,
 ): number {
   const sized = imported.map((each) => ({
@@ -67,11 +67,11 @@ function writeMessages(
 /** One for each subject: the latest. */
 function writeNotifications(
   turn: Turn,
-  imported: readonly Notification[],
+  imported: readonly ImportedNotification[],
   { rows }: RangeResult<typeof notificationTable>,
 ): number {
-  const latest = new Map<string, Notification>();
-  const isKnown = ({ type }: Notification) => (notificationTypes as readonly string[]).includes(type);
+  const latest = new Map<string, ImportedNotification>();
+  const isKnown = ({ type }: ImportedNotification) => (notificationTypes as readonly string[]).includes(type);
   const inOrder = imported.filter(isKnown).toSorted((a, b) => a.createdAt - b.createdAt);
   for (const each of inOrder) latest.set(subjectOfPayload(each.payload) ?? each.uuid, each);
   const newest = new Map([...latest].slice(-notificationsMax));

@@ -16,7 +16,7 @@ export function grouped<T>(all: readonly T[], keyOf: (each: T) => string): Reado
   return groups;
 }
 
-/** What one sync may have to give besides its page of items. */
+/** The most that one sync may have to return in addition to its page of items. */
 export const messageCapacityBytes = 4 * 1024 * 1024;
 export const inviteCapacityBytes = 2 * 1024 * 1024;
 
@@ -30,16 +30,16 @@ export const bytesOf = (text: string): number => Buffer.byteLength(text);
 /** The room of an entry with this ciphertext. */
 export const countedBytes = (ciphertext: string): number => Math.max(entryBytesMin, bytesOf(ciphertext));
 
-interface Entry {
+interface InboxEntry {
   readonly sender_uuid: string;
   readonly size: number;
 }
 
-export const totalBytes = (entries: readonly Entry[]): number =>
+export const totalBytes = (entries: readonly InboxEntry[]): number =>
   entries.reduce((sum, { size }) => sum + size, 0);
 
 /** The entries that have to go so that the others fit. `entries` has the oldest first. */
-export function surplus<E extends Entry>(entries: readonly E[], capacityBytes: number): readonly E[] {
+export function surplus<E extends InboxEntry>(entries: readonly E[], capacityBytes: number): readonly E[] {
   const bySender = grouped(entries, (entry) => entry.sender_uuid);
   const gone: E[] = [];
   for (let usedBytes = totalBytes(entries); usedBytes > capacityBytes; ) {

@@ -29,7 +29,7 @@ const commands = {
     }),
     ok: z.object({ message: messageSchema }),
   }),
-  /** By the sender or the recipient. Refusals: 400. */
+  /** Called by the sender or the recipient. Refusals: 400. */
   deleteMessage: signedIn({
     access: 'writes',
     fields: z.object({ messageUuid: z.string() }),
@@ -92,9 +92,9 @@ const tells = {
 
   /** To the recipient. It replaces `replaces`, the message of the same sender and identifier before it. */
   messageSent: z.object({ message: messageSchema, replaces: z.string().optional() }),
-  /** To the recipient: the sender has deleted these. */
+  /** Tells the recipient that the sender has deleted these. */
   messagesWithdrawn: z.object({ uuids: z.array(z.string()).readonly() }),
-  /** To the sender: the recipient has deleted these, or had no room for them. */
+  /** Tells the sender that the recipient has deleted these, or had no capacity for them. */
   messagesGone: z.object({ uuids: z.array(z.string()).readonly() }),
 };
 

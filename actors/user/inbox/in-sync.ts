@@ -9,8 +9,7 @@
 import { type RangeResult, range, type View } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { ItemSettings } from '../../collection/settings.ts';
-import type { SyncReply } from '../../collection/sync-reply.ts';
-import { isLegacy, type SyncRequest } from '../../collection/sync-request.ts';
+import { isLegacy, type SyncReply, type SyncRequest } from '../../collection/sync-contract.ts';
 import { type Cursor, decodeToken, encodeToken, tokenAt } from '../../collection/token.ts';
 import type { InboxEntries } from '../../inbox-entries.ts';
 import { entriesMax } from './capacity.ts';

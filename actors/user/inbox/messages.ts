@@ -18,10 +18,10 @@
 import { z } from 'zod';
 import { keys, type RangeResult, range, type Turn, tell, type View } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
+import { isStorableText } from '../../../runtime/table.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { encryptedMessageBytesMax, type Message } from '../../inbox-entries.ts';
 import { type Refused, refuse } from '../../reply.ts';
-import { isStorableText } from '../../storable-text.ts';
 import { messageArrived, User } from '../contract.ts';
 import { isActive } from '../profile.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
@@ -109,7 +109,7 @@ export const listSentMessages = signedInRead({
   answer: (_view, _request, { sent }) => ({ messages: sent.rows.map(ofSent) }),
 });
 
-interface Draft {
+interface MessageDraft {
   readonly recipientUuid: string;
   readonly text: string;
   readonly identifier: string | null;
@@ -119,7 +119,7 @@ function draftOf(request: {
   readonly recipient_uuid: string;
   readonly encrypted_message: string;
   readonly replaceability_identifier?: string | null | undefined;
-}): Draft | Refused {
+}): MessageDraft | Refused {
   const { recipient_uuid: recipient, encrypted_message: text } = request;
   const identifier = request.replaceability_identifier || null;
   if (!isUuid(recipient)) return notAUuid;
@@ -162,7 +162,11 @@ export const sendMessage = signedInTurn({
   },
 });
 
-function addSent(turn: Turn, { recipientUuid, text, identifier }: Draft, size: number): SentMessageRow {
+function addSent(
+  turn: Turn,
+  { recipientUuid, text, identifier }: MessageDraft,
+  size: number,
+): SentMessageRow {
   const before = turn.get(sentSlice);
   const micros = Math.max(turn.nowMicros, before.micros + 1);
   const row: SentMessageRow = {

@@ -28,10 +28,10 @@ import { type NotificationRow, notificationTable } from './tables.ts';
 /** Four hundred bytes each, and a first sync gives all of them. */
 export const notificationsMax = 1_000;
 
-type Rows = KeysResult<typeof notificationTable>;
+type NotificationRows = KeysResult<typeof notificationTable>;
 type Oldest = RangeResult<typeof notificationTable>;
 interface Reads {
-  readonly known: Rows;
+  readonly known: NotificationRows;
   readonly oldest: Oldest;
 }
 

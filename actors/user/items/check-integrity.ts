@@ -55,9 +55,9 @@ export const checkIntegrity = signedInWorkflow({
   },
 });
 
-type Reader = Pick<SignedInWorkflow<unknown>, 'turn'>;
+type ItemReader = Pick<SignedInWorkflow<unknown>, 'turn'>;
 
-function readPart(workflow: Reader, after: number) {
+function readPart(workflow: ItemReader, after: number) {
   return workflow.turn({
     reads: (view) => ({
       live: range(item, {
@@ -73,7 +73,7 @@ function readPart(workflow: Reader, after: number) {
 }
 
 /** What the user owns in their vaults. `reached` has the position in each vault where the next part begins. */
-function readVaults(workflow: Reader, reached: Map<string, number>) {
+function readVaults(workflow: ItemReader, reached: Map<string, number>) {
   return workflow.turn({
     reads: (view) => ({
       live: crossOwner(item, {

@@ -3,14 +3,17 @@ import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { type Mismatch, mismatchSchema } from '../../collection/integrity.ts';
 import { fullItemSchema } from '../../collection/item-fields.ts';
-import { syncReplyJson, syncReplySchema } from '../../collection/sync-reply.ts';
-import { integrityFields, itemFields, syncFields } from '../../collection/sync-request.ts';
+import {
+  integrityFields,
+  itemFields,
+  syncFields,
+  syncReplyJson,
+  syncReplySchema,
+} from '../../collection/sync-contract.ts';
 import { finalizePayload } from '../../collection/transfer/transfer.ts';
 import { returnToOwnerFields, returnToOwnerReply } from '../../collection/transfer/wire.ts';
 import { signedIn } from '../../signed-in.ts';
 import { Revisions } from '../revisions/contract.ts';
-
-export { modernReplySchema } from '../../collection/sync-reply.ts';
 
 export const Items = contract({
   name: 'user',

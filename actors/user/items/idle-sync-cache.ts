@@ -9,8 +9,13 @@
 import type { CrossOwnerResult, View } from '../../../runtime/command.ts';
 import type { AnyTable } from '../../../runtime/table.ts';
 import { type Head, head } from '../../collection/head.ts';
-import { keepText, type SyncReply } from '../../collection/sync-reply.ts';
-import { isLegacy, isVaultExclusive, type SyncRequest } from '../../collection/sync-request.ts';
+import {
+  isLegacy,
+  isVaultExclusive,
+  keepText,
+  type SyncReply,
+  type SyncRequest,
+} from '../../collection/sync-contract.ts';
 import { inboxSlice } from '../inbox/positions.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
 

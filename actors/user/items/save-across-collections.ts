@@ -20,12 +20,11 @@ import type { ClientItem } from '../../collection/item-fields.ts';
 import { notMember, targetOf } from '../../collection/save.ts';
 import type { SavedEntry } from '../../collection/save-items.ts';
 import { ItemSettings } from '../../collection/settings.ts';
-import type { SyncReply } from '../../collection/sync-reply.ts';
-import type { SyncRequest } from '../../collection/sync-request.ts';
-import type { PreparedTransfer, TransferredItem } from '../../collection/sync-steps.ts';
+import type { SyncReply, SyncRequest } from '../../collection/sync-contract.ts';
+import type { PreparedItemTransfer, TransferredItem } from '../../collection/sync-steps.ts';
 import { locationsPlan, owningRowsOf } from '../../collection/transfer/location-lookup.ts';
 import { finalizePlan, finalizeTransfer } from '../../collection/transfer/transfer.ts';
-import type { Passed, SaveResult } from '../../collection/transfer/wire.ts';
+import type { PositionRange, SaveResult } from '../../collection/transfer/wire.ts';
 import { type Answer, isRefused, type Refused } from '../../reply.ts';
 import { VaultItems } from '../../vault/items/contract.ts';
 import type { SignedInWorkflow } from '../signed-in.ts';
@@ -52,7 +51,7 @@ export interface SavedInOthers {
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
   /** In the order in which the vaults saved. */
-  readonly passed: readonly Passed[];
+  readonly passed: readonly PositionRange[];
 }
 
 /** Saves what the own collection has passed on. */
@@ -63,7 +62,7 @@ export async function saveInOtherCollections(
   const userUuid = context.workflow.self.id;
   const saved: SavedEntry[] = [];
   const conflicts: Conflict[] = [];
-  const passed: Passed[] = [];
+  const passed: PositionRange[] = [];
   let leaving = transfers;
   let offered = inVaults(userUuid, notHere);
   let lost = notHere.filter(({ shared_vault_uuid: vault }) => isAbsent(vault));
@@ -93,9 +92,9 @@ export async function saveInOtherCollections(
   throw new RetryableError('the items of this sync are being moved by others', { outcome: 'unknown' });
 }
 
-type Offered = ReadonlyMap<string, readonly ClientItem[]>;
+type OfferedItems = ReadonlyMap<string, readonly ClientItem[]>;
 
-function inVaults(userUuid: string, items: readonly ClientItem[]): Offered {
+function inVaults(userUuid: string, items: readonly ClientItem[]): OfferedItems {
   return grouped(
     items
       .filter(({ shared_vault_uuid: vault }) => !isAbsent(vault))
@@ -103,7 +102,7 @@ function inVaults(userUuid: string, items: readonly ClientItem[]): Offered {
   );
 }
 
-function grouped(placed: readonly (readonly [string, ClientItem])[]): Offered {
+function grouped(placed: readonly (readonly [string, ClientItem])[]): OfferedItems {
   const groups = new Map<string, ClientItem[]>();
   for (const [collection, sent] of placed) groups.set(collection, [...(groups.get(collection) ?? []), sent]);
   return groups;
@@ -112,7 +111,7 @@ function grouped(placed: readonly (readonly [string, ClientItem])[]): Offered {
 /** The target first, then the source. If the call ends in between, the timer of the source finalizes. */
 async function move(
   context: SaveContext,
-  { id, from, to, items }: PreparedTransfer,
+  { id, from, to, items }: PreparedItemTransfer,
 ): Promise<Answer<SaveResult>> {
   const answer = await applyAt(context, to, items);
   const applied = isRefused(answer) ? [] : answer.ok.saved.map(({ row }) => row.uuid);
@@ -202,7 +201,7 @@ interface Sought {
 }
 
 interface Found {
-  readonly offered: Offered;
+  readonly offered: OfferedItems;
   readonly conflicts: readonly Conflict[];
   readonly missing: ReadonlySet<string>;
 }

@@ -14,12 +14,12 @@ import {
 } from '../../../runtime/command.ts';
 import { isAbsent } from '../../collection/incoming.ts';
 import { type ItemRow, item } from '../../collection/item.ts';
-import { type Page, pageItems, responseColumns } from '../../collection/retrieve.ts';
+import { type ItemPage, pageItems, responseColumns } from '../../collection/retrieve.ts';
 import { ItemSettings } from '../../collection/settings.ts';
-import { isLegacy, isVaultExclusive, type SyncRequest } from '../../collection/sync-request.ts';
-import { noVaults, type Progress, type VaultPart } from '../../collection/sync-steps.ts';
+import { isLegacy, isVaultExclusive, type SyncRequest } from '../../collection/sync-contract.ts';
+import { noVaults, type SyncProgress, type VaultPart } from '../../collection/sync-steps.ts';
 import { type Cursor, decodeToken } from '../../collection/token.ts';
-import type { Passed } from '../../collection/transfer/wire.ts';
+import type { PositionRange } from '../../collection/transfer/wire.ts';
 import { vaultResponse } from '../../vault/responses.ts';
 import { membershipsMax } from '../../vault/settings.ts';
 import { memberTable, vaultTable } from '../../vault/tables.ts';
@@ -83,7 +83,7 @@ export function vaultPage(
   view: View,
   request: SyncRequest,
   { vaultItems, vaults }: VaultReads,
-  own: Page,
+  own: ItemPage,
 ): VaultPage {
   if (vaults.owners.length === 0) return nothing;
   const progress = vaultProgress(view, request);
@@ -124,7 +124,10 @@ const nothing: VaultPage = { rows: [], complete: true, ...noVaults };
 const sizeOf = (rows: readonly ItemRow[]): number => rows.reduce((sum, { size }) => sum + (size ?? 0), 0);
 
 /** Adds the rows of the vaults to the page of the own collection. */
-export function withVaults(progress: Progress, { rows, complete, cursors, shared }: VaultPage): Progress {
+export function withVaults(
+  progress: SyncProgress,
+  { rows, complete, cursors, shared }: VaultPage,
+): SyncProgress {
   if (cursors.length === 0) return progress;
   const { page } = progress;
   return {
@@ -146,7 +149,7 @@ function newest(rows: readonly ItemRow[]): readonly ItemRow[] {
 }
 
 /** A device that had all items of a vault does not get back what it has just saved there. */
-export function past(part: VaultPart, passed: readonly Passed[]): VaultPart {
+export function past(part: VaultPart, passed: readonly PositionRange[]): VaultPart {
   if (passed.length === 0) return part;
   return {
     ...part,
@@ -156,7 +159,7 @@ export function past(part: VaultPart, passed: readonly Passed[]): VaultPart {
   };
 }
 
-function beyond(cursor: Cursor, passed: readonly Passed[]): Cursor {
+function beyond(cursor: Cursor, passed: readonly PositionRange[]): Cursor {
   let { position } = cursor;
   for (const { collection, before, after } of passed) {
     if (collection === cursor.collection && before <= position) position = Math.max(position, after);

@@ -17,10 +17,10 @@ import type { MailOutcome } from '../../mailer/contract.ts';
 import { tellToRecall } from '../../mailer/outgoing.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
+import { isoTime } from '../../times.ts';
 import { listenerFor, sendMail, textOf } from '../mails.ts';
 import { isInUse, profileSlice } from '../profile.ts';
 import { putSetting, settingValue } from '../settings/stored.ts';
-import { isoTime } from '../times.ts';
 import { MailBackups } from './mailer-contract.ts';
 
 const { mailBackup } = MailBackups.timers;
@@ -36,7 +36,7 @@ const everyMs: ReadonlyMap<string | null, number> = new Map([
 export const listener = 'backup';
 
 const backupSchema = z.object({
-  /** Of the last mail. The outcome of an earlier one changes nothing. */
+  /** The round of the last mail. The outcome of an earlier one changes nothing. */
   round: z.int(),
   lastAtMs: z.number().nullable(),
   /** The queue has the mail of this round, or is told of it. */
@@ -103,7 +103,7 @@ export function recallBackup(turn: Turn): void {
   if (isQueued) tellToRecall(turn, mailIdOf(turn, round));
 }
 
-/** A change arms a schedule without a timer again: a change of the setting or the address, or the end of a ban or an import. */
+/** Arms a schedule without a timer again. The setting or the address has changed, or a ban or an import has ended. */
 export function backupIsDue(turn: Turn): void {
   const intervalMs = intervalMsOf(turn);
   if (intervalMs === undefined || !isInUse(turn) || turn.get(importSlice).phase === 'closed') return;

@@ -1,5 +1,6 @@
 import { userPart } from '../hooks.ts';
-import { adminRequired, mayAdminister } from '../roles.ts';
+import { adminRequired } from '../profile.ts';
+import { mayAdminister } from '../sessions/session.ts';
 import { signedInRead } from '../signed-in.ts';
 import { NotOffered, notOffered } from './contract.ts';
 

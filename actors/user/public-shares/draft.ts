@@ -1,8 +1,8 @@
 /** Checks a share that a client sends. */
 import { z } from 'zod';
+import { isStorableText } from '../../../runtime/table.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { payloadBytesMax, shareTypes } from '../../share/contract.ts';
-import { isStorableText } from '../../storable-text.ts';
 
 const nicknameCharactersMax = 255;
 /** A year. */
@@ -17,7 +17,7 @@ const sent = z.object({
   viewExpiresMinutes: z.int().min(1).max(minutesMax).nullish(),
 });
 
-export interface Draft {
+export interface ShareDraft {
   readonly type: (typeof shareTypes)[number];
   readonly encryptedPayload: string;
   readonly bytes: number;
@@ -32,7 +32,7 @@ const invalid = refuse.badRequest(
 );
 const tooLarge = refuse.tooLarge('This is too large to be shared.', 'payload-too-large');
 
-export function draftOf(request: unknown): Draft | Refused {
+export function draftOf(request: unknown): ShareDraft | Refused {
   const { data } = sent.safeParse(request);
   if (data === undefined) return invalid;
   const { type, encryptedPayload, viewExpiresMinutes = null } = data;

@@ -17,18 +17,18 @@
  */
 import { z } from 'zod';
 import { sharedRead, type Turn, tell, type View } from '../../../runtime/command.ts';
+import { unlessAbsent } from '../../../runtime/handles.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { ShareIds } from '../../identity/share-ids.ts';
 import { isRefused, type Refused, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
 import { Share, shareNotFound, termsFields } from '../../share/contract.ts';
-import { unlessAbsent } from '../../unless-absent.ts';
+import { isoTime, isoTimeOrNull, newestFirst } from '../../times.ts';
 import { purging, userPart } from '../hooks.ts';
 import { isActive, isBanned } from '../profile.ts';
 import { type SignedInWorkflow, signedInRead, signedInWorkflow } from '../signed-in.ts';
-import { isoTime } from '../times.ts';
 import { PublicShares } from './contract.ts';
-import { type Draft, draftOf } from './draft.ts';
+import { draftOf, type ShareDraft } from './draft.ts';
 
 const liveSharesMax = 10_000;
 /** Ended shares are listed while there is room for them. */
@@ -50,7 +50,7 @@ const publicShareSchema = z.object({
 });
 type PublicShare = z.infer<typeof publicShareSchema>;
 
-/** By uuid. */
+/** Keyed by uuid. */
 const publicShareMap = sliceMap<PublicShare>({
   family: 'public-share',
   format: 1,
@@ -99,7 +99,7 @@ const createShare = signedInWorkflow({
 async function store(
   { actors, self }: Pick<SignedInWorkflow<unknown>, 'actors' | 'self'>,
   uuid: string,
-  { type, oneTimeView, viewExpiresMinutes, encryptedPayload }: Draft,
+  { type, oneTimeView, viewExpiresMinutes, encryptedPayload }: ShareDraft,
 ): Promise<number | undefined> {
   const terms = { type, oneTimeView, viewExpiresMinutes };
   const stored = { ownerUuid: self.id, ...terms, encryptedPayload };
@@ -110,7 +110,7 @@ const listShares = signedInRead({
   ...PublicShares.commands.listShares,
   answer: (view) => {
     const live = [...view.entries(publicShareMap).values()].filter((share) => !isOld(share, view.nowMs));
-    return { shares: live.toSorted((a, b) => b.createdAtMs - a.createdAtMs).map(toResponse) };
+    return { shares: newestFirst(live).map(toResponse) };
   },
 });
 
@@ -199,7 +199,7 @@ function toResponse({ uuid, type, nickname, oneTimeView, viewExpiresMinutes, ...
     viewExpiresMinutes,
     createdAt: isoTime(times.createdAtMs),
     revoked: times.endedAtMs !== null,
-    firstOpenedAt: times.firstOpenedAtMs === null ? null : isoTime(times.firstOpenedAtMs),
+    firstOpenedAt: isoTimeOrNull(times.firstOpenedAtMs),
   };
 }
 

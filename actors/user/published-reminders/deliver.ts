@@ -46,7 +46,7 @@ const spreadMs = 4 * minuteMs;
 const notConfiguredMs = 15 * minuteMs;
 
 /** What a run knows of a reminder. With another round, the reminder is no longer this run's. */
-interface Claim {
+interface DeliveryClaim {
   readonly id: string;
   readonly uuid: string;
   readonly round: number;
@@ -70,7 +70,7 @@ export const deliver = job({
   },
 });
 
-async function send(run: JobRun, claim: Claim): Promise<void> {
+async function send(run: JobRun, claim: DeliveryClaim): Promise<void> {
   const { channel, destination, text } = claim;
   const handOver = () => run.turn({ turn: (turn) => handedOver(turn, claim) });
   const { signal } = run;
@@ -86,7 +86,7 @@ function recover(turn: Turn): void {
   }
 }
 
-function nextClaim(turn: Turn): Claim | undefined {
+function nextClaim(turn: Turn): DeliveryClaim | undefined {
   const config = deliveryConfig(turn);
   const mine = [...turn.entries(publishedReminderMap).values()]
     .filter(({ state, via }) => state === 'claimed' && via === 'messenger')
@@ -103,13 +103,13 @@ function nextClaim(turn: Turn): Claim | undefined {
   return undefined;
 }
 
-function held(turn: Turn, { id, uuid, round }: Claim): PublishedReminder | undefined {
+function held(turn: Turn, { id, uuid, round }: DeliveryClaim): PublishedReminder | undefined {
   const reminder = turn.entry(publishedReminderMap, id);
   const isMine = reminder?.uuid === uuid && reminder.round === round;
   return isMine && ['claimed', 'in-flight'].includes(reminder.state) ? reminder : undefined;
 }
 
-function handedOver(turn: Turn, claim: Claim): boolean {
+function handedOver(turn: Turn, claim: DeliveryClaim): boolean {
   const reminder = held(turn, claim);
   if (reminder?.state !== 'claimed') return false;
   const target = targetOf(ownTarget(turn, reminder), deliveryConfig(turn));
@@ -125,7 +125,7 @@ function handedOver(turn: Turn, claim: Claim): boolean {
   return true;
 }
 
-function conclude(turn: Turn, claim: Claim, result: MessengerResult): void {
+function conclude(turn: Turn, claim: DeliveryClaim, result: MessengerResult): void {
   const reminder = held(turn, claim);
   if (reminder === undefined || result.result === 'withdrawn') return;
   put(turn, after(turn, reminder, result));

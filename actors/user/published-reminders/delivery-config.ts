@@ -6,12 +6,12 @@ import { UserSecrets } from '../../identity/user-secrets.ts';
 import { reminderDelivery } from '../feature-flags.ts';
 import { isInUse } from '../profile.ts';
 import {
-  type Contents,
   channels,
   contentsOf,
+  type DeliveryTarget,
   destinationOf,
   type PublishedReminder,
-  type Target,
+  type ReminderContents,
 } from './published-reminder.ts';
 
 const configSchema = z.object({
@@ -40,7 +40,7 @@ export const deliverySlice = slice<DeliveryState>({
 });
 
 export interface DeliveryConfig {
-  readonly channel: Target['channel'];
+  readonly channel: DeliveryTarget['channel'];
   readonly destination: string | null;
   readonly enabled: boolean;
 }
@@ -91,10 +91,10 @@ export const nextDayMs = (nowMs: number): number => (dayOf(nowMs) + 1) * dayMs;
 
 // --- where one reminder goes --------------------------------------------------------------------------------------
 
-type Own = Pick<PublishedReminder, 'channel'> & Pick<Contents, 'destination'>;
+type OwnDelivery = Pick<PublishedReminder, 'channel'> & Pick<ReminderContents, 'destination'>;
 
 /** Undefined: nowhere for now. What the reminder says goes before what the account says. */
-export function targetOf(own: Own, config: DeliveryConfig | null): Target | undefined {
+export function targetOf(own: OwnDelivery, config: DeliveryConfig | null): DeliveryTarget | undefined {
   const channel = own.channel ?? config?.channel;
   if (channel === undefined) return undefined;
   const ofAccount = config?.channel === channel ? config.destination : null;
@@ -102,16 +102,19 @@ export function targetOf(own: Own, config: DeliveryConfig | null): Target | unde
   return destination === undefined ? undefined : { channel, destination };
 }
 
-export const ownTarget = (view: View, reminder: PublishedReminder): Own => ({
+export const ownTarget = (view: View, reminder: PublishedReminder): OwnDelivery => ({
   channel: reminder.channel,
   destination: contentsOf(view, reminder).destination,
 });
 
 /** True: the target depends on the configuration of the account. */
-export const inherits = ({ channel, destination }: Own): boolean => channel === null || destination === null;
+export const inherits = ({ channel, destination }: OwnDelivery): boolean =>
+  channel === null || destination === null;
 
-export const isSameTarget = (a: Partial<Target> | undefined, b: Partial<Target> | undefined): boolean =>
-  a?.channel === b?.channel && a?.destination === b?.destination;
+export const isSameTarget = (
+  a: Partial<DeliveryTarget> | undefined,
+  b: Partial<DeliveryTarget> | undefined,
+): boolean => a?.channel === b?.channel && a?.destination === b?.destination;
 
 /** The channel of the reminder decides who sends it. */
 export function viaOf({ channel }: Pick<PublishedReminder, 'channel'>, view: View): 'mail' | 'messenger' {

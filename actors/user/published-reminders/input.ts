@@ -1,7 +1,8 @@
 /** Checks what clients send: a configuration, or a reminder to publish. */
+
+import { isStorableText } from '../../../runtime/table.ts';
 import { type Refused, refuse } from '../../reply.ts';
-import { isStorableText } from '../../storable-text.ts';
-import { isoTime, sentTimeMs } from '../times.ts';
+import { isoTime, sentTimeMs } from '../../times.ts';
 import type { DeliveryConfig } from './delivery-config.ts';
 import { type Channel, destinationOf, isChannel } from './published-reminder.ts';
 
@@ -21,10 +22,10 @@ const invalidDestination = refuse.badRequest(
 const invalidConfig = refuse.badRequest('Whether it is enabled is true or false.', 'invalid-delivery-config');
 const invalidReminder = (why: string) => refuse.badRequest(why, 'invalid-reminder');
 
-type Unchecked<Name extends string> = { readonly [Key in Name]?: unknown };
+type UncheckedFields<Name extends string> = { readonly [Key in Name]?: unknown };
 
 export function readConfig(
-  input: Unchecked<'channel' | 'destination' | 'enabled'>,
+  input: UncheckedFields<'channel' | 'destination' | 'enabled'>,
 ): DeliveryConfig | Refused {
   const { channel } = input;
   if (!isChannel(channel)) return invalidChannel;
@@ -46,7 +47,7 @@ export interface ReminderInput {
 
 /** `usual` is the account's channel. A destination without a channel belongs to it. */
 export function readReminder(
-  input: Unchecked<'id' | 'message' | 'dueAtUtc' | 'channel' | 'destination'>,
+  input: UncheckedFields<'id' | 'message' | 'dueAtUtc' | 'channel' | 'destination'>,
   usual: Channel | undefined,
 ): ReminderInput | Refused {
   const id = typeof input.id === 'string' ? input.id.trim() : '';

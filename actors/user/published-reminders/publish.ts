@@ -6,11 +6,11 @@ import type { Turn, View } from '../../../runtime/command.ts';
 import { isMailConfigured } from '../../mailer/outgoing.ts';
 import { Messengers } from '../../messengers/messengers.ts';
 import { isRefused, type Refused, refuse } from '../../reply.ts';
+import { isoTime } from '../../times.ts';
 import { audit } from '../audit/trail.ts';
 import { reminderDelivery } from '../feature-flags.ts';
 import { putSetting } from '../settings/stored.ts';
 import { type SignedInWorkflow, signedInRead, signedInWorkflow } from '../signed-in.ts';
-import { isoTime } from '../times.ts';
 import { type PublishedReminderResponse, PublishedReminders } from './contract.ts';
 import {
   type DeliveryConfig,
@@ -36,7 +36,7 @@ import {
   publishedRemindersMax,
   sealContents,
 } from './published-reminder.ts';
-import { applyAnswers, askBack, markRecalled, type Recall } from './recall.ts';
+import { applyAnswers, markRecalled, type Recall, recallMail } from './recall.ts';
 import { armNext, dropMail, forgetDeliveries, put } from './watch.ts';
 
 const unknown = refuse.notFound('There is no such reminder.', 'reminder-not-found');
@@ -79,7 +79,7 @@ async function recallChosen(
       return isRefused(reminders) ? reminders : markRecalled(turn, reminders);
     },
   });
-  return askBack(workflow.actors, workflow.self.id, mails);
+  return recallMail(workflow.actors, workflow.self.id, mails);
 }
 
 // --- feature flags ----------------------------------------------------------------------------------------------------
@@ -288,7 +288,7 @@ function withContents(turn: Turn, before: PublishedReminder, input: ReminderInpu
 }
 
 /**
- * `record`: only displayed fields change; a delivery in the past or under way stays. `occurrence`: it is delivered anew. A
+ * `record`: only displayed fields change; a delivery in the past or under way stays. `occurrence`: it is delivered again. A
  * reminder that was sent gets a new occurrence only for a later time, as clients publish again whenever a note changes.
  */
 function changeOf(

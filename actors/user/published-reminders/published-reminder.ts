@@ -25,12 +25,12 @@ import type { Turn, View } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { UserSecrets } from '../../identity/user-secrets.ts';
 import { mailAddress } from '../../mailer/address.ts';
-import { isoTime } from '../times.ts';
+import { isoTime } from '../../times.ts';
 
 export const channels = ['email', 'telegram', 'whatsapp'] as const;
 export type Channel = (typeof channels)[number];
 
-export interface Target {
+export interface DeliveryTarget {
   readonly channel: Channel;
   readonly destination: string;
 }
@@ -103,7 +103,7 @@ const storedSchema = z.object({
 });
 export type PublishedReminder = z.infer<typeof storedSchema>;
 
-/** By the client's id. */
+/** Keyed by the client's id. */
 export const publishedReminderMap = sliceMap<PublishedReminder>({
   family: 'published-reminder',
   format: 1,
@@ -116,20 +116,21 @@ const contentsSchema = z.object({
   /** Null: the destination of the account. */
   destination: z.string().nullable(),
 });
-export type Contents = z.infer<typeof contentsSchema>;
+export type ReminderContents = z.infer<typeof contentsSchema>;
 
 const sealedFor = (view: View, uuid: string) => ({
   userUuid: view.self.id,
   purpose: `published reminder ${uuid}`,
 });
 
-export const sealContents = (turn: Turn, uuid: string, contents: Contents): Uint8Array =>
+export const sealContents = (turn: Turn, uuid: string, contents: ReminderContents): Uint8Array =>
   turn.use(UserSecrets).seal(sealedFor(turn, uuid), JSON.stringify(contents), turn.random);
 
 export const contentsOf = (
   view: View,
   { uuid, contents }: Pick<PublishedReminder, 'uuid' | 'contents'>,
-): Contents => contentsSchema.parse(JSON.parse(view.use(UserSecrets).open(sealedFor(view, uuid), contents)));
+): ReminderContents =>
+  contentsSchema.parse(JSON.parse(view.use(UserSecrets).open(sealedFor(view, uuid), contents)));
 
 /** The text for mail and messengers. */
 export function deliveredText(view: View, reminder: PublishedReminder): string {

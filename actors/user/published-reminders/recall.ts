@@ -40,7 +40,7 @@ export function markRecalled(turn: Turn, reminders: readonly PublishedReminder[]
   return mailed.map((each) => ({ id: each.id, round: each.round, mailId: mailIdOf(each) }));
 }
 
-export const askBack = (
+export const recallMail = (
   actors: Actors,
   userUuid: string,
   mails: readonly RecallRequest[],

@@ -80,7 +80,7 @@ function nextWatchMs(turn: Turn): (reminder: PublishedReminder) => number | unde
   const { heldUntilMs } = turn.get(deliverySlice);
   const openMs = reminderDelivery.isOffered(turn) ? 0 : turn.nowMs + pauseMs;
   return (each) => {
-    if (each.state === 'accepted' || isAskedBack(each)) return each.nextAtMs;
+    if (each.state === 'accepted' || isRecalled(each)) return each.nextAtMs;
     const isNext = each.state === 'queued' && mayLeave && free[viaOf(each, turn)] > 0;
     return isNext ? Math.max(each.nextAtMs, heldUntilMs, openMs) : undefined;
   };
@@ -101,7 +101,7 @@ export const watchDeliveriesTimer = timer({
     for (const each of all(turn)) {
       if (turn.nowMs < each.nextAtMs) continue;
       if (each.state === 'accepted') put(turn, sent(each));
-      if (isAskedBack(each)) askBack(turn, each);
+      if (isRecalled(each)) askBack(turn, each);
     }
     if (mayClaim(turn)) claimDue(turn);
     armNext(turn);
@@ -185,7 +185,7 @@ function afterOutcome(turn: Turn, reminder: PublishedReminder, outcome: MailOutc
 
 // --- when nothing may leave -------------------------------------------------------------------------------------
 
-const isAskedBack = (reminder: PublishedReminder): boolean => isMailQueued(reminder) && reminder.isRecalled;
+const isRecalled = (reminder: PublishedReminder): boolean => isMailQueued(reminder) && reminder.isRecalled;
 
 const askBack = (turn: Turn, reminder: PublishedReminder): void =>
   put(turn, schedule.markRecalled(turn, reminder));

@@ -3,16 +3,16 @@
  * make one only if it could be sent. Clients would show a reminder that never leaves as pending.
  */
 import type { Turn, View } from '../../../runtime/command.ts';
+import { isStorableText } from '../../../runtime/table.ts';
 import { UserSecrets } from '../../identity/user-secrets.ts';
 import { mailAddress } from '../../mailer/address.ts';
 import { noMailConfigured } from '../../mailer/outgoing.ts';
 import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
-import { isStorableText } from '../../storable-text.ts';
+import { sentTimeMs } from '../../times.ts';
 import { userPart } from '../hooks.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
-import { sentTimeMs } from '../times.ts';
 import { type ReminderResponse, Reminders } from './contract.ts';
 import { messageOf, type Reminder, reminderMap, remindersMax, sealMessage } from './reminder.ts';
 import {

@@ -1,4 +1,4 @@
-/** What holds of the schedule of reminders by e-mail, whatever there is of them and whenever somebody looks. */
+/** Invariants of the schedule of e-mail reminders, for any reminders and at any time. */
 import test from 'ava';
 import fc from 'fast-check';
 import { afterDue, isGone, type Reminder } from './reminder.ts';

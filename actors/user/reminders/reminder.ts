@@ -47,7 +47,7 @@ const storedSchema = z.object({
 });
 export type Reminder = z.infer<typeof storedSchema>;
 
-/** By uuid. */
+/** Keyed by uuid. */
 export const reminderMap = sliceMap<Reminder>({
   family: 'email-reminder',
   format: 1,

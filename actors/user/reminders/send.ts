@@ -3,11 +3,11 @@ import { type Turn, timer } from '../../../runtime/command.ts';
 import { mailAddress } from '../../mailer/address.ts';
 import type { MailOutcome } from '../../mailer/contract.ts';
 import { AccountSettings } from '../../settings.ts';
+import { isoTime } from '../../times.ts';
 import { textOf } from '../mails.ts';
 import { isInUse, profileSlice } from '../profile.ts';
 import { scheduleOf } from '../schedule.ts';
 import { settingValue } from '../settings/stored.ts';
-import { isoTime } from '../times.ts';
 import { Reminders } from './contract.ts';
 import { afterDue, ended, heldBack, isGone, messageOf, type Reminder, reminderMap } from './reminder.ts';
 
@@ -105,8 +105,8 @@ function removeSent(turn: Turn, uuid: string): void {
 }
 
 /**
- * Recalls every mail that no relay has. Its reminder is due again once the queue reports that it gave the mail back. A ban
- * needs that, as nothing is sent for the account. So does a change of address, as the mail would go to the old one.
+ * Recalls every mail that no relay has. Its reminder is due again once the queue reports that it gave the mail back. A ban needs
+ * that, as nothing is sent for the account. A change of address needs it, too, as the mail would go to the old one.
  */
 export function recallReminders(turn: Turn): void {
   for (const each of turn.entries(reminderMap).values()) {

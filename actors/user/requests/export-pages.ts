@@ -3,6 +3,7 @@
  * vault, in the order of the vaults' uuids. The row of the member decides, at the moment of the page, what a vault shows
  * (docs/protocol/account.md, "Requests").
  */
+
 import {
   type CrossOwnerPlan,
   crossOwner,
@@ -20,6 +21,7 @@ import { revision } from '../../collection/revisions/table.ts';
 import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
 import { filesSlice } from '../../files/state.ts';
 import { file } from '../../files/tables.ts';
+import { isoTime } from '../../times.ts';
 import { memberTable } from '../../vault/tables.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
 import { type ExportCursor, exportParts } from './contract.ts';
@@ -62,7 +64,7 @@ const sources: Readonly<Record<ExportCursor['part'], Source<AnyTable>>> = {
       remote_identifier: row.remote_identifier,
       shared_vault_uuid: vault,
       encrypted_bytes: row.bytes,
-      uploaded_at: new Date(row.closed_at).toISOString(),
+      uploaded_at: isoTime(row.closed_at),
     }),
   }),
 };

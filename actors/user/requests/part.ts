@@ -11,7 +11,7 @@
  * An item that is saved meanwhile moves to the end, and comes once more in its newer version. None is left out.
  */
 import { z } from 'zod';
-import type { View } from '../../../runtime/command.ts';
+import type { ClockedView } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
 import { fullKeyParams } from '../../identity/key-params.ts';
 import { refuse } from '../../reply.ts';
@@ -99,7 +99,7 @@ const exportPage = signedInRead({
   },
 });
 
-function currentExport(view: View & { readonly nowMs: number }) {
+function currentExport(view: ClockedView) {
   const made = view.get(exportSlice);
   return made !== null && view.nowMs < made.createdAtMs + exportAgeMs ? made : undefined;
 }

@@ -34,7 +34,9 @@ export const Revisions = contract({
   commands,
   timers: revisionTimerShapes,
   tells: {
-    /** Items of the user were deleted, wherever they were. Their history in the other collections goes. */
+    /** Items were deleted here that had been in other collections. Their history there goes. */
+    deletedHere: deletedElsewherePayload,
+    /** Items that were here once were deleted in another collection. */
     deletedElsewhere: deletedElsewherePayload,
   },
 });

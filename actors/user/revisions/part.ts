@@ -2,7 +2,7 @@
 import { range, type Turn, tell, type View } from '../../../runtime/command.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { type ItemRow, transferVersionOf } from '../../collection/item.ts';
-import { type DeletedElsewhere, leftPlan, removeLeft } from '../../collection/revisions/deleted-elsewhere.ts';
+import { leftPlan, removeLeft } from '../../collection/revisions/deleted-elsewhere.ts';
 import {
   deleteRevision as deleteFound,
   type HistoryPlans,
@@ -15,6 +15,7 @@ import {
   revisionPlan,
 } from '../../collection/revisions/read.ts';
 import { revision } from '../../collection/revisions/table.ts';
+import { elsewherePlan, tellElsewhere } from '../../collection/revisions/tell-elsewhere.ts';
 import { revisionTimers } from '../../collection/revisions/timers.ts';
 import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
 import { ItemSettings } from '../../collection/settings.ts';
@@ -135,35 +136,18 @@ const deleteRevision = signedInWorkflow({
   },
 });
 
-/** The collections that items came through, apart from the one that has deleted them. */
-function vaultsOf(
-  { first, moved }: LocationReads,
-  { items }: DeletedElsewhere,
-  deletedBy: string,
-): ReadonlyMap<string, DeletedElsewhere> {
-  const vaults = new Map<string, DeletedElsewhere>();
-  for (const { uuid, collection, shared_vault_uuid: vault } of [...first.rows, ...moved.rows]) {
-    if (vault !== collection || collection === deletedBy) continue;
-    const there = vaults.get(collection)?.items ?? [];
-    const more = items.filter(
-      ({ itemUuid }) => itemUuid === uuid && there.every((each) => each.itemUuid !== uuid),
-    );
-    vaults.set(collection, { items: [...there, ...more] });
-  }
-  return vaults;
-}
+/** Also for an account that is being purged. */
+const deletedHere = tell({
+  ...Revisions.tells.deletedHere,
+  reads: (_view, payload) => elsewherePlan(payload),
+  turn: (turn, payload, _sender, reads) => tellElsewhere(turn, payload, reads),
+});
 
 const deletedElsewhere = tell({
   ...Revisions.tells.deletedElsewhere,
-  reads: (view, payload) => ({
-    ...leftPlan(view, payload),
-    ...locationsPlan(payload.items.map(({ itemUuid }) => itemUuid)),
-  }),
-  turn: (turn, payload, sender, reads) => {
-    if (isGone(turn)) return;
-    removeLeft(turn, payload, reads);
-    for (const [vault, left] of vaultsOf(reads, payload, sender.address.id))
-      turn.tell(VaultItems, vault).deletedElsewhere(left);
+  reads: leftPlan,
+  turn: (turn, payload, _sender, reads) => {
+    if (!isGone(turn)) removeLeft(turn, payload, reads);
   },
 });
 
@@ -181,7 +165,7 @@ export const revisions = userPart(Revisions, {
   slices: [revisionUsageSlice],
   tables: [revision],
   commands: { listRevisions, getRevision, deleteRevision },
-  tells: { deletedElsewhere },
+  tells: { deletedHere, deletedElsewhere },
   timers: userRevisionTimers,
   on: {
     purge: purging({

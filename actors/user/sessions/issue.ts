@@ -4,12 +4,19 @@
  */
 import type { Turn } from '../../../runtime/command.ts';
 import { hasSessions } from '../../identity/key-params.ts';
-import type { Device, Granted, Issued } from '../../identity/session.ts';
+import type { Device, GrantedSession, IssuedSession } from '../../identity/session.ts';
 import { type SessionStyle, SessionTokens, secretBytes } from '../../identity/session-tokens.ts';
 import { AccountSettings } from '../../settings.ts';
 import { settingValue } from '../settings/stored.ts';
-import { isReadonly } from './check.ts';
-import { endSessions, type Pair, type Session, secretHash, sessionMap, sessionsMax } from './session.ts';
+import {
+  endSessions,
+  isReadonly,
+  type Pair,
+  type Session,
+  secretHash,
+  sessionMap,
+  sessionsMax,
+} from './session.ts';
 
 const cookieApiVersion = '20240226';
 
@@ -22,16 +29,16 @@ export interface NewSession {
 }
 
 /** Opens the kind of session that the account's protocol version knows. */
-export function grantAccess(turn: Turn, protocolVersion: string, newSession: NewSession): Granted {
+export function grantAccess(turn: Turn, protocolVersion: string, newSession: NewSession): GrantedSession {
   return hasSessions(protocolVersion) ? openSession(turn, newSession) : openLegacySession(turn, newSession);
 }
 
-export function openSession(turn: Turn, newSession: NewSession): Issued {
+export function openSession(turn: Turn, newSession: NewSession): IssuedSession {
   const pair = newPair(turn, styleOf(turn, newSession.apiVersion));
   return issued(turn, keepSession(turn, newSession, pair), pair);
 }
 
-function openLegacySession(turn: Turn, newSession: NewSession): Granted {
+function openLegacySession(turn: Turn, newSession: NewSession): GrantedSession {
   const pair = newPair(turn, 1);
   const { uuid } = keepSession(turn, { ...newSession, legacy: true }, pair);
   const token = turn.use(SessionTokens).mintHeaderToken(turn.self.id, uuid, pair.accessSecret);
@@ -69,7 +76,7 @@ export function renewSession(
   turn: Turn,
   session: Session,
   { apiVersion, device }: { apiVersion: string; device: Device },
-): Issued {
+): IssuedSession {
   const pair = newPair(turn, styleOf(turn, apiVersion));
   const renewed: Session = {
     ...session,
@@ -108,7 +115,11 @@ function newPair(turn: Turn, style: SessionStyle): NewPair {
   };
 }
 
-function issued(turn: Turn, session: Session, { stored, accessSecret, refreshSecret }: NewPair): Issued {
+function issued(
+  turn: Turn,
+  session: Session,
+  { stored, accessSecret, refreshSecret }: NewPair,
+): IssuedSession {
   const userUuid = turn.self.id;
   const tokens = turn.use(SessionTokens);
   const token = (secret: string) =>

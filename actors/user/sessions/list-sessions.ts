@@ -1,7 +1,7 @@
-import type { View } from '../../../runtime/command.ts';
+import type { ClockedView } from '../../../runtime/command.ts';
 import type { SessionEntry } from '../../identity/session.ts';
+import { isoTime } from '../../times.ts';
 import { signedInRead } from '../signed-in.ts';
-import { isoTime } from '../times.ts';
 import { Sessions } from './contract.ts';
 import { deviceInfo } from './device-info.ts';
 import { knowsNoSessions, lastUseMs, type Session, sessionMap } from './session.ts';
@@ -14,7 +14,7 @@ export const listSessions = signedInRead({
   },
 });
 
-function listEntries(view: View & { readonly nowMs: number }, current: Session): SessionEntry[] {
+function listEntries(view: ClockedView, current: Session): SessionEntry[] {
   return [...view.entries(sessionMap).values()]
     .filter((session) => view.nowMs < session.keptUntilMs)
     .toSorted((a, b) => b.refreshExpiresAtMs - a.refreshExpiresAtMs)

@@ -8,7 +8,6 @@ import { userPart } from '../hooks.ts';
 import { isActive } from '../profile.ts';
 import { signedInRead } from '../signed-in.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
-import { findSession } from './check.ts';
 import { Sessions } from './contract.ts';
 import { listSessions } from './list-sessions.ts';
 import { refresh } from './refresh.ts';
@@ -16,6 +15,7 @@ import { deleteOtherSessions, deleteSession } from './revoke.ts';
 import {
   endAllSessions,
   endSessions,
+  findSession,
   graceStartMsOf,
   pairStatusOf,
   revokedSessionMap,

@@ -9,12 +9,11 @@
  */
 import type { z } from 'zod';
 import { command, type Turn } from '../../../runtime/command.ts';
-import type { Issued } from '../../identity/session.ts';
+import type { IssuedSession } from '../../identity/session.ts';
 import { answerOf, type Refused, refuse } from '../../reply.ts';
-import { findSession } from './check.ts';
 import { Sessions } from './contract.ts';
 import { renewSession } from './issue.ts';
-import { graceStartMsOf, inGrace, pairStatusOf, type Session } from './session.ts';
+import { findSession, graceStartMsOf, inGrace, pairStatusOf, type Session } from './session.ts';
 
 type RefreshRequest = z.infer<typeof Sessions.commands.refresh.request>;
 
@@ -34,7 +33,7 @@ export const refresh = command({
 function refreshSession(
   turn: Turn,
   { access, refreshSecrets, apiVersion, device }: RefreshRequest,
-): Issued | Refused {
+): IssuedSession | Refused {
   const { nowMs } = turn;
   const graceStartMs = graceStartMsOf(turn);
   const session = findSession(turn, access);

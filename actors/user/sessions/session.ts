@@ -1,5 +1,6 @@
 /**
- * A session and its token pairs (docs/protocol/authentication.md, "What is kept of a session" and "Refresh").
+ * A session, its token pairs, and whether credentials stand for it (docs/protocol/authentication.md, "What is kept of a session"
+ * and "Refresh").
  *
  * Invariants:
  * - Only the SHA-256 of a secret is stored.
@@ -9,12 +10,14 @@
  */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import type { Activation, Turn, View } from '../../../runtime/command.ts';
-import { sliceMap } from '../../../runtime/slice.ts';
+import type { Activation, ClockedView, Turn, View } from '../../../runtime/command.ts';
+import { type SliceSource, sliceMap } from '../../../runtime/slice.ts';
 import { type Credentials, equalInConstantTime, namedSecret } from '../../identity/session-tokens.ts';
-import { refuse } from '../../reply.ts';
+import { type Refusal, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
+import { invalidAuth } from '../../signed-in.ts';
 import { sessionsEnded, User } from '../contract.ts';
+import { isAdministrator, isInUse, profileSlice } from '../profile.ts';
 
 const pairFields = {
   style: z.union([z.literal(1), z.literal(2)]),
@@ -66,7 +69,7 @@ export type RevokedSession = Readonly<z.infer<typeof revokedSessionSchema>>;
 
 export const sessionsMax = 1_000;
 
-/** By session uuid. */
+/** Keyed by session uuid. */
 export const sessionMap = sliceMap<Session>({
   family: 'session',
   format: 1,
@@ -74,7 +77,7 @@ export const sessionMap = sliceMap<Session>({
   schema: sessionSchema,
 });
 
-/** By session uuid. */
+/** Keyed by session uuid. */
 export const revokedSessionMap = sliceMap<RevokedSession>({
   family: 'revoked-session',
   format: 1,
@@ -143,7 +146,7 @@ function secretsNamed(sessionUuid: string, secrets: readonly string[]): readonly
 }
 
 /** Pairs that were replaced after this are in grace. */
-export const graceStartMsOf = (view: View & { readonly nowMs: number }): number =>
+export const graceStartMsOf = (view: ClockedView): number =>
   view.nowMs - view.use(AccountSettings).replacedPairGraceMs;
 
 export const inGrace = (replaced: readonly ReplacedPair[], graceStartMs: number): readonly ReplacedPair[] =>
@@ -175,11 +178,11 @@ const storedEveryMs = 10 * minuteMs;
 
 const minutes = new WeakMap<Activation, Map<string, number>>();
 
-type Used = Pick<Session, 'uuid' | 'updatedAtMs'>;
+type SessionUse = Pick<Session, 'uuid' | 'updatedAtMs'>;
 
 export function noteUse(
   { activation, nowMs }: Pick<View, 'activation'> & { readonly nowMs: number },
-  { uuid }: Used,
+  { uuid }: SessionUse,
 ): void {
   const known = minutes.get(activation);
   const minute = Math.floor(nowMs / minuteMs);
@@ -192,11 +195,102 @@ export function noteUse(
 }
 
 /** Accurate to the minute. */
-export const lastUseMs = (activation: Activation, { uuid, updatedAtMs }: Used): number =>
+export const lastUseMs = (activation: Activation, { uuid, updatedAtMs }: SessionUse): number =>
   Math.max(updatedAtMs, (minutes.get(activation)?.get(uuid) ?? 0) * minuteMs);
 
-export function storeUse(turn: Turn, { uuid }: Used): void {
+export function storeUse(turn: Turn, { uuid }: SessionUse): void {
   const session = turn.entry(sessionMap, uuid);
   if (session === undefined || turn.nowMs < session.updatedAtMs + storedEveryMs) return;
   turn.setEntry(sessionMap, uuid, { ...session, updatedAtMs: turn.nowMs });
 }
+
+// --- the check of credentials ------------------------------------------------------------------------------
+
+/*
+ * Decides whether credentials stand for a living session, in the order of docs/protocol/authentication.md, "Authenticating a
+ * request". The gateway has verified the MAC.
+ */
+
+const revokedSession: Refusal = {
+  reason: 'unauthenticated',
+  tag: 'revoked-session',
+  message: 'Your session has been revoked.',
+  withoutEnvelope: true,
+};
+const expiredAccessToken: Refusal = {
+  reason: 'expired',
+  tag: 'expired-access-token',
+  message: 'The provided access token has expired.',
+  withoutEnvelope: true,
+};
+
+export type SessionCheck = { readonly session: Session } | { readonly refused: Refusal };
+
+/**
+ * The session that may act by these credentials now. `bearerSuffices`: a cookie-style session needs no cookie, as its bearer names
+ * it by 128 random bits.
+ */
+export function checkSession(
+  view: View,
+  credentials: Credentials,
+  nowMs: number,
+  bearerSuffices = false,
+): SessionCheck {
+  const settings = view.use(AccountSettings);
+  const session = findSession(view, credentials);
+  const proven =
+    session && pairStatusOf(session, 'accessHash', credentials, nowMs - settings.replacedPairGraceMs);
+  const isCookieStyle = credentials.style === 2 && session?.current.style === 2;
+  const status = proven ?? (bearerSuffices && isCookieStyle ? 'current' : undefined);
+  if (session === undefined || status === undefined || !isRemembered(session, nowMs)) {
+    return { refused: isRevoked(view, credentials, nowMs) ? revokedSession : invalidAuth };
+  }
+  if (!isInUse(view)) return { refused: invalidAuth };
+  if (status === 'replaced' || !accessIsFresh(session, nowMs, settings)) {
+    return { refused: expiredAccessToken };
+  }
+  return { session };
+}
+
+/** The session that the credentials name, ended or not. Its secrets are not checked. */
+export function findSession(state: SliceSource, { style, identifier }: Credentials): Session | undefined {
+  return style === 2 ? findByPrivateIdentifier(state, identifier) : state.entry(sessionMap, identifier);
+}
+
+/** A user has few sessions. To walk them costs less than to maintain an index. */
+function findByPrivateIdentifier(state: SliceSource, privateIdentifier: string): Session | undefined {
+  for (const session of state.entries(sessionMap).values()) {
+    if (session.privateIdentifier === privateIdentifier) return session;
+  }
+  return undefined;
+}
+
+function accessIsFresh(session: Session, nowMs: number, settings: AccountSettings): boolean {
+  if (session.legacy) return true;
+  const latestMs = nowMs + settings.accessTokenAgeMs + settings.sessionFreshnessBufferMs;
+  return nowMs < session.accessExpiresAtMs && session.accessExpiresAtMs <= latestMs;
+}
+
+function isRevoked(state: SliceSource, { style, identifier }: Credentials, nowMs: number): boolean {
+  if (style !== 2) return isRemembered(state.entry(revokedSessionMap, identifier), nowMs);
+  for (const revoked of state.entries(revokedSessionMap).values()) {
+    if (revoked.privateIdentifier === identifier) return isRemembered(revoked, nowMs);
+  }
+  return false;
+}
+
+function isRemembered(revoked: { readonly keptUntilMs: number } | undefined, nowMs: number): boolean {
+  return revoked !== undefined && nowMs < revoked.keptUntilMs;
+}
+
+/**
+ * A session is read-only if it was opened so, or if the operator lists its account (docs/protocol/authentication.md, "Read-only
+ * sessions").
+ */
+export function isReadonly(view: View, session: Session): boolean {
+  return session.readonly || view.use(AccountSettings).readonlyUsers.has(view.get(profileSlice).email);
+}
+
+/** A bridge never administers: the user gave it access to items alone. */
+export const mayAdminister = (view: View, { session }: { readonly session: Session }): boolean =>
+  isAdministrator(view) && !isBridge(session);

@@ -12,7 +12,7 @@ const settingSchema = z.object({
   updatedAt: z.number(),
   sensitive: z.boolean(),
 });
-export type Setting = z.infer<typeof settingSchema>;
+export type AccountSetting = z.infer<typeof settingSchema>;
 
 export { isRefusedSetting, settingsActedOn, settingValueBytesMax } from './known.ts';
 

@@ -1,12 +1,12 @@
 /** The settings that an account has stored, one entry each. Secrets are sealed. */
 import { z } from 'zod';
 import type { Turn, View } from '../../../runtime/command.ts';
-import { type State, sliceMap } from '../../../runtime/slice.ts';
+import { type SliceSource, sliceMap } from '../../../runtime/slice.ts';
 import { FileSettings } from '../../files/settings.ts';
 import { UserSecrets } from '../../identity/user-secrets.ts';
 import { derivedUuid } from '../../identity/uuid-text.ts';
 import { profileSlice } from '../profile.ts';
-import type { Setting } from './contract.ts';
+import type { AccountSetting } from './contract.ts';
 import { knownSetting, type SettingName } from './known.ts';
 
 const storedSettingSchema = z.object({
@@ -18,7 +18,7 @@ const storedSettingSchema = z.object({
 });
 type StoredSetting = Readonly<z.infer<typeof storedSettingSchema>>;
 
-/** By name. */
+/** Keyed by name. */
 export const settingMap = sliceMap<StoredSetting>({
   family: 'setting',
   format: 1,
@@ -27,7 +27,7 @@ export const settingMap = sliceMap<StoredSetting>({
 });
 
 /** The account has set it, even if to null. */
-export const isStored = (state: State, name: SettingName): boolean =>
+export const isStored = (state: SliceSource, name: SettingName): boolean =>
   state.entry(settingMap, name) !== undefined;
 
 /** The value for the server's own use, secrets included. The default, if it was never set or is null. */
@@ -38,13 +38,13 @@ export function settingValue(view: View, name: SettingName): string | null {
 }
 
 /** A secret, for a client that has proven the password. */
-export function secretResponse(view: View, name: SettingName): Setting | undefined {
+export function secretResponse(view: View, name: SettingName): AccountSetting | undefined {
   const stored = view.entry(settingMap, name);
   return stored && toResponse(name, { ...stored, value: settingValue(view, name) });
 }
 
 /** What clients see. Undefined: it was never set, and has no default. Never call it for a secret. */
-export function settingResponse(view: View, name: SettingName): Setting | undefined {
+export function settingResponse(view: View, name: SettingName): AccountSetting | undefined {
   const { secret = false } = knownSetting(name);
   if (secret) throw new Error(`the setting ${name} is not to be shown`);
   const stored = view.entry(settingMap, name);
@@ -67,7 +67,7 @@ const uploadLimit = ({ accountBytesMax }: FileSettings): string =>
 function toResponse(
   name: SettingName,
   { uuid, value, createdAtMicros, updatedAtMicros }: StoredSetting,
-): Setting {
+): AccountSetting {
   if (value instanceof Uint8Array) throw new Error(`the setting ${name} is not to be shown`);
   return { uuid, name, value, createdAt: createdAtMicros, updatedAt: updatedAtMicros, sensitive: false };
 }
@@ -107,7 +107,7 @@ const sealedFor = (view: View, name: SettingName) => ({
 });
 
 /** UTF-8 bytes of all other values. */
-export function otherSettingBytes(state: State, except: SettingName): number {
+export function otherSettingBytes(state: SliceSource, except: SettingName): number {
   let bytes = 0;
   for (const [name, { value }] of state.entries(settingMap)) {
     if (name !== except && value !== null) bytes += Buffer.byteLength(value);

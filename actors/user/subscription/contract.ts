@@ -128,11 +128,11 @@ const commands = {
 const ofInvite = z.object({ inviteUuid: z.string() });
 
 const tells = {
-  /** To the invitee: the invite is accepted. */
+  /** Tells the invitee that the invite is accepted. */
   subscriptionShared: ofInvite.extend({ subscriptionId: z.int() }),
-  /** To the invitee: the subscription is no longer shared. */
+  /** Tells the invitee that the subscription is no longer shared. */
   subscriptionUnshared: ofInvite,
-  /** To the inviter: the owner of this address does not want it, or no longer does. */
+  /** Tells the inviter that the owner of this address does not want it, or no longer does. */
   inviteLeft: ofInvite.extend({ email: z.string() }),
 
   /** A request for a subscription token for this address. */

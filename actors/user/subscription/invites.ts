@@ -67,7 +67,7 @@ const inviteSchema = z.object({
 });
 type Invite = z.infer<typeof inviteSchema>;
 
-/** By uuid. */
+/** Keyed by uuid. */
 export const inviteMap = sliceMap<Invite>({
   family: 'subscription-invite',
   format: 1,

@@ -11,10 +11,10 @@
  */
 import { z } from 'zod';
 import { lookup, type Turn, tell, type View } from '../../../runtime/command.ts';
+import { unlessAbsent } from '../../../runtime/handles.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { refuse } from '../../reply.ts';
-import { unlessAbsent } from '../../unless-absent.ts';
 import { profileSlice } from '../profile.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
 import { Subscription } from './contract.ts';
@@ -28,10 +28,10 @@ const shareSchema = z.object({
   subscriptionId: z.number().nullable(),
   sinceMicros: z.number(),
 });
-type Share = Readonly<z.infer<typeof shareSchema>>;
+type SharedSubscription = Readonly<z.infer<typeof shareSchema>>;
 
-/** By the uuid of the invite. */
-export const shareMap = sliceMap<Share>({
+/** Keyed by the uuid of the invite. */
+export const shareMap = sliceMap<SharedSubscription>({
   family: 'subscription-share',
   format: 1,
   entriesMax: sharesMax,

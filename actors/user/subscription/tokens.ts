@@ -2,7 +2,7 @@
  * Subscription tokens (docs/protocol/account.md, "Subscription tokens"). A signed-in caller gets one; so does anyone who reads
  * the mail of the account's address.
  */
-import { sharedRead, tell, type View } from '../../../runtime/command.ts';
+import { type ClockedView, sharedRead, tell } from '../../../runtime/command.ts';
 import {
   invalidSubscriptionToken,
   type SubscriptionClaims,
@@ -11,14 +11,11 @@ import {
 } from '../../identity/subscription-tokens.ts';
 import { mailAddress } from '../../mailer/address.ts';
 import { sendMail } from '../mails.ts';
-import { isBanned, profileSlice } from '../profile.ts';
-import { callerOf } from '../roles.ts';
+import { callerOf, isBanned, profileSlice } from '../profile.ts';
 import { signedInRead } from '../signed-in.ts';
 import { Subscription } from './contract.ts';
 import { features } from './features.ts';
 import { ownSubscription } from './own-subscription.ts';
-
-type Now = View & { readonly nowMs: number };
 
 export const makeSubscriptionToken = signedInRead({
   ...Subscription.commands.makeSubscriptionToken,
@@ -46,14 +43,14 @@ export const offlineFeatures = sharedRead({
 /** The caller is not signed in, so the reply does not tell the account's uuid. */
 const nilUuid = '00000000-0000-0000-0000-000000000000';
 
-function mintToken(view: Now): string {
+function mintToken(view: ClockedView): string {
   const { credentialsVersion } = view.get(profileSlice);
   const endsSeconds = Math.floor((view.nowMs + subscriptionTokenAgeMs) / 1_000);
   return view.use(SubscriptionTokens).mint({ userUuid: view.self.id, credentialsVersion, endsSeconds });
 }
 
 /** A change of credentials ends every token. During a ban none is accepted. */
-function isValid(view: Now, claims: Omit<SubscriptionClaims, 'userUuid'>): boolean {
+function isValid(view: ClockedView, claims: Omit<SubscriptionClaims, 'userUuid'>): boolean {
   const { state, credentialsVersion } = view.get(profileSlice);
   const isCurrent = state === 'active' && credentialsVersion === claims.credentialsVersion;
   return isCurrent && !isBanned(view) && view.nowMs < claims.endsSeconds * 1_000;

@@ -1,8 +1,9 @@
 /** Checks a dead man's switch that a client sends. */
+
+import { isStorableText } from '../../../runtime/table.ts';
 import { hasControl, mailAddress } from '../../mailer/address.ts';
-import { isStorableText } from '../../storable-text.ts';
-import { isThisMachine } from '../../this-machine.ts';
-import { sentTimeMs } from '../times.ts';
+import { isThisMachine } from '../../outbound/public-address.ts';
+import { sentTimeMs } from '../../times.ts';
 
 const dayMs = 86_400_000;
 const daysMax = 3_650;
@@ -17,12 +18,12 @@ export interface SwitchInput {
   readonly deadlineMs: number;
 }
 
-type Unchecked = Readonly<
+type UncheckedFields = Readonly<
   Record<'recipientEmail' | 'recipient' | 'shareUrl' | 'intervalDays' | 'deadline' | 'message', unknown>
 >;
 
 /** A text says what is wrong. */
-export function readSwitch(input: Partial<Unchecked>, nowMs: number): SwitchInput | string {
+export function readSwitch(input: Partial<UncheckedFields>, nowMs: number): SwitchInput | string {
   const recipient = recipientOf(input.recipientEmail ?? input.recipient);
   if (recipient === undefined) return 'Give the e-mail address of one recipient.';
   const shareUrl = linkOf(input.shareUrl);
@@ -61,7 +62,7 @@ function messageOf(input: unknown): string | null | undefined {
 type When = Pick<SwitchInput, 'intervalDays' | 'deadlineMs'>;
 
 /** `deadline` is the first one, and the interval counts from each check-in. Either follows from the other. */
-function whenOf({ intervalDays, deadline }: Partial<Unchecked>, nowMs: number): When | undefined {
+function whenOf({ intervalDays, deadline }: Partial<UncheckedFields>, nowMs: number): When | undefined {
   const deadlineMs = deadline == null ? undefined : deadlineOf(deadline, nowMs);
   if (deadline != null && deadlineMs === undefined) return undefined;
   const days =

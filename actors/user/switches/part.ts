@@ -4,6 +4,7 @@ import { UserSecrets } from '../../identity/user-secrets.ts';
 import { noMailConfigured } from '../../mailer/outgoing.ts';
 import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
+import { newestFirst } from '../../times.ts';
 import { audit } from '../audit/trail.ts';
 import { userPart } from '../hooks.ts';
 import type { Session } from '../sessions/session.ts';
@@ -65,10 +66,8 @@ function make(turn: Turn, input: Parameters<typeof readSwitch>[0], session: Sess
 const listSwitches = signedInRead({
   ...Switches.commands.listSwitches,
   answer: (view) => {
-    const newestFirst = [...view.entries(switchMap).values()].toSorted(
-      (a, b) => b.createdAtMs - a.createdAtMs,
-    );
-    return { deadManSwitches: newestFirst.map((each) => toResponse(view, each)) };
+    const switches = newestFirst(view.entries(switchMap).values());
+    return { deadManSwitches: switches.map((each) => toResponse(view, each)) };
   },
 });
 

@@ -18,7 +18,7 @@ const made = (changes: Partial<Switch> = {}): Switch => ({
   ...changes,
 });
 
-/** Wakes it as its timer does, save while nobody is there. Returns when what was told. */
+/** Wakes it as its timer does, save while nobody is there. Returns the notices and their times. */
 function lived(
   start: Switch,
   untilMs: number,

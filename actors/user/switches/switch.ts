@@ -61,7 +61,7 @@ const storedSchema = z.object({
 });
 export type Switch = z.infer<typeof storedSchema>;
 
-/** By uuid. */
+/** Keyed by uuid. */
 export const switchMap = sliceMap<Switch>({
   family: 'dead-man-switch',
   format: 1,
@@ -75,14 +75,14 @@ const contentsSchema = z.object({
   shareUrl: z.string(),
   message: z.string().nullable(),
 });
-export type Contents = z.infer<typeof contentsSchema>;
+export type SwitchContents = z.infer<typeof contentsSchema>;
 
 const sealedFor = (view: View, uuid: string) => ({ userUuid: view.self.id, purpose: `switch ${uuid}` });
 
-export const sealContents = (turn: Turn, uuid: string, contents: Contents): Uint8Array =>
+export const sealContents = (turn: Turn, uuid: string, contents: SwitchContents): Uint8Array =>
   turn.use(UserSecrets).seal(sealedFor(turn, uuid), JSON.stringify(contents), turn.random);
 
-export const contentsOf = (view: View, { uuid, contents }: Switch): Contents =>
+export const contentsOf = (view: View, { uuid, contents }: Switch): SwitchContents =>
   contentsSchema.parse(JSON.parse(view.use(UserSecrets).open(sealedFor(view, uuid), contents)));
 
 /** A round begins. The warning comes a day before the deadline, or half-way if it is less than two days away. */
@@ -109,13 +109,13 @@ export const checkedIn = (before: Switch, nowMs: number): Switch => ({
 /** `warn`: a mail to the owner. `fire`: the mail to the recipient. */
 type Telling = 'warn' | 'fire';
 
-export interface Watched {
+export interface CheckedSwitch {
   readonly after: Switch;
   readonly telling?: Telling;
 }
 
 /** What a look at this moment finds. `graceMaxMs` is the longest time that an owner gets after an outage. */
-export function watched(before: Switch, nowMs: number, graceMaxMs: number): Watched {
+export function watched(before: Switch, nowMs: number, graceMaxMs: number): CheckedSwitch {
   const { state, deadlineMs, warnAtMs, nextAttemptAtMs } = before;
   if (state === 'waiting' && nextAttemptAtMs !== null && nowMs >= nextAttemptAtMs) {
     return { after: { ...before, state: 'queued', nextAttemptAtMs: null }, telling: 'fire' };

@@ -7,11 +7,11 @@ import { mailAddress } from '../../mailer/address.ts';
 import type { MailOutcome } from '../../mailer/contract.ts';
 import { tellToRecall } from '../../mailer/outgoing.ts';
 import { AccountSettings } from '../../settings.ts';
+import { isoTime } from '../../times.ts';
 import { audit } from '../audit/trail.ts';
 import { sendMail, textOf } from '../mails.ts';
 import { isInUse, profileSlice } from '../profile.ts';
 import { scheduleOf } from '../schedule.ts';
-import { isoTime } from '../times.ts';
 import { Switches } from './contract.ts';
 import { contentsOf, nextWatchMs, type Switch, switchMap, watched } from './switch.ts';
 

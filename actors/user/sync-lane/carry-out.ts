@@ -23,8 +23,12 @@ import {
 import { head } from '../../collection/head.ts';
 import { isForwardingTombstone, item } from '../../collection/item.ts';
 import type { ClientItem } from '../../collection/item-fields.ts';
-import type { ModernSyncReply, SyncReply } from '../../collection/sync-reply.ts';
-import { isLegacy, type SyncRequest } from '../../collection/sync-request.ts';
+import {
+  isLegacy,
+  type ModernSyncReply,
+  type SyncReply,
+  type SyncRequest,
+} from '../../collection/sync-contract.ts';
 import { equalInConstantTime } from '../../identity/session-tokens.ts';
 import { isRefused, type Refused } from '../../reply.ts';
 import type { SignedInRequest } from '../../signed-in.ts';
@@ -63,9 +67,9 @@ export interface SyncExecution<P extends Plans> extends OneTurn<P> {
 
 type Steps = SignedInWorkflow<SyncReply>;
 type NamedSync = SignedInRequest<SyncRequest>;
-type Known = { readonly entry: JournalEntry };
+type KnownCommand = { readonly entry: JournalEntry };
 
-interface Attempt {
+interface CommandAttempt {
   readonly request: NamedSync;
   readonly identity: CommandIdentity;
   readonly callId: string;
@@ -99,7 +103,7 @@ export async function carryOut<P extends Plans>(
 /** An idle result is remembered after the turn. A turn that runs again may have seen what never became durable. */
 async function inOneTurn<P extends Plans>(
   workflow: Steps,
-  attempt: Attempt,
+  attempt: CommandAttempt,
   { plans, turn: run }: OneTurn<P>,
 ): Promise<Begun> {
   const { request, identity } = attempt;
@@ -142,7 +146,7 @@ const begunOf = (turn: Turn, { session }: SignedIn, { id }: CommandIdentity): Be
   key: commandKey(session.uuid, id),
 });
 
-function begin(workflow: Steps, attempt: Attempt): Promise<Begun> {
+function begin(workflow: Steps, attempt: CommandAttempt): Promise<Begun> {
   const { request, identity, callId } = attempt;
   return workflow.turn<Begun, CommandPlan>({
     reads: (view) => commandPlan(view, request, identity.id),
@@ -159,7 +163,7 @@ function begin(workflow: Steps, attempt: Attempt): Promise<Begun> {
 
 async function inSteps<P extends Plans>(
   workflow: Steps,
-  { request, identity, callId }: Attempt,
+  { request, identity, callId }: CommandAttempt,
   { steps }: SyncExecution<P>,
   { memory, key }: Begun,
 ): Promise<SyncReply | Refused> {
@@ -190,8 +194,8 @@ function lookUp(
   turn: Turn,
   reads: PlanResults<CommandPlan>,
   { session }: SignedIn,
-  { identity: { id, digest, hold }, callId }: Attempt,
-): Known | Refused | undefined {
+  { identity: { id, digest, hold }, callId }: CommandAttempt,
+): KnownCommand | Refused | undefined {
   const entry = findEntry(turn, reads, session.uuid, id);
   if (entry !== undefined) return equalInConstantTime(digest, entry.digest) ? { entry } : otherDigest;
   const holder = laneMemory(turn).holder(commandKey(session.uuid, id), turn.nowMs);
@@ -240,7 +244,7 @@ export async function commandStatus<P extends Plans>(
 ): Promise<CommandStatus | Refused> {
   const { commandId: id, digest } = request;
   const refused = commandIdPattern.test(id) ? undefined : wrongId;
-  const found = await workflow.turn<Known | { readonly status: 'accepted' | 'unknown' }, CommandPlan>({
+  const found = await workflow.turn<KnownCommand | { readonly status: 'accepted' | 'unknown' }, CommandPlan>({
     reads: (view) => commandPlan(view, request, id),
     turn: (turn, reads, { session }) => {
       if (refused !== undefined) return refused;

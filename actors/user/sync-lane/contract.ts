@@ -1,7 +1,7 @@
 /** The sync lane as the user's actor serves it (docs/protocol/sockets.md, "The sync lane"). */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
-import { syncReplyJson, syncReplySchema } from '../../collection/sync-reply.ts';
+import { syncReplyJson, syncReplySchema } from '../../collection/sync-contract.ts';
 import { signedIn } from '../../signed-in.ts';
 
 const commandStatusSchema = z.object({

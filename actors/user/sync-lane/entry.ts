@@ -8,11 +8,13 @@
 import { z } from 'zod';
 import { type Conflict, conflictTypes, syncConflict, unsavedItem } from '../../collection/conflicts.ts';
 import type { ItemRow } from '../../collection/item.ts';
-import type { ClientItem, SavedItem } from '../../collection/item-fields.ts';
-import { savedFieldNames } from '../../collection/item-fields.ts';
-import { formatMicros } from '../../collection/micros.ts';
-import type { ModernSyncReply } from '../../collection/sync-reply.ts';
-import type { SyncRequest } from '../../collection/sync-request.ts';
+import {
+  type ClientItem,
+  formatMicros,
+  type SavedItem,
+  savedFieldNames,
+} from '../../collection/item-fields.ts';
+import type { ModernSyncReply, SyncRequest } from '../../collection/sync-contract.ts';
 
 const tokens = { sync_token: z.string().nullish(), cursor_token: z.string().nullish() };
 
@@ -32,9 +34,9 @@ const outcomeSchema = z.object({
 });
 
 const storedSchema = z.object({ from: fromSchema, outcome: outcomeSchema.optional() });
-type Stored = z.infer<typeof storedSchema>;
+type StoredEntry = z.infer<typeof storedSchema>;
 
-export interface JournalEntry extends Stored {
+export interface JournalEntry extends StoredEntry {
   readonly digest: string;
 }
 
@@ -58,7 +60,7 @@ export function entryOf(digest: string, request: SyncRequest, reply: ModernSyncR
 }
 
 /** Clients send tokens and types of any length, and entries stay in memory. So this counts characters before anything is kept. */
-function isLarge(stored: Stored): boolean {
+function isLarge(stored: StoredEntry): boolean {
   let left = storedCharactersMax;
   const fits = (value: unknown): boolean => {
     left -= typeof value === 'string' ? value.length : 1;

@@ -24,12 +24,11 @@ import {
 import { slice } from '../../../runtime/slice.ts';
 import { table } from '../../../runtime/table.ts';
 import { head } from '../../collection/head.ts';
-import type { ModernSyncReply } from '../../collection/sync-reply.ts';
-import type { SyncRequest } from '../../collection/sync-request.ts';
+import type { ModernSyncReply, SyncRequest } from '../../collection/sync-contract.ts';
 import type { Credentials } from '../../identity/session-tokens.ts';
 import type { CommandIdentity } from '../../sync-command.ts';
 import { purging } from '../hooks.ts';
-import { findSession } from '../sessions/check.ts';
+import { findSession } from '../sessions/session.ts';
 import { SyncLane } from './contract.ts';
 import { entryOf, entryText, type JournalEntry, readEntry } from './entry.ts';
 import { commandKey, laneMemory } from './memory.ts';
@@ -103,7 +102,7 @@ export function isJournalFull(view: View): boolean {
   return commandsOf(view) - view.get(journalSlice).gone >= commandsMax;
 }
 
-interface Journaled {
+interface JournaledCommand {
   readonly sessionUuid: string;
   readonly identity: CommandIdentity;
   readonly request: SyncRequest;
@@ -111,7 +110,7 @@ interface Journaled {
 }
 
 /** Call in the turn of the last change that the command makes. */
-export function journal(turn: Turn, { sessionUuid, identity, request, reply }: Journaled): void {
+export function journal(turn: Turn, { sessionUuid, identity, request, reply }: JournaledCommand): void {
   const entry = entryOf(identity.digest, request, reply);
   const number = commandsOf(turn) + 1;
   turn.set(head, { ...turn.get(head), commands: number });

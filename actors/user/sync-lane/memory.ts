@@ -11,7 +11,7 @@
 import type { Activation, View } from '../../../runtime/command.ts';
 import type { JournalEntry } from './entry.ts';
 
-interface Claim {
+interface CommandClaim {
   readonly by: string;
   readonly untilMs: number;
 }
@@ -25,8 +25,8 @@ const recentMax = 16;
 const holdMs = 30_000;
 
 class LaneMemory {
-  readonly #redeemed = new Map<string, Claim>();
-  readonly #held = new Map<string, Claim>();
+  readonly #redeemed = new Map<string, CommandClaim>();
+  readonly #held = new Map<string, CommandClaim>();
   readonly #recent = new Map<string, JournalEntry>();
 
   /** False: another attempt has the ticket, or there are too many. */

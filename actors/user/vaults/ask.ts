@@ -3,10 +3,9 @@
  * refuses like one where the user is no member.
  */
 import type { CommandShapes } from '../../../runtime/contract.ts';
-import type { Ask, KindRef } from '../../../runtime/handles.ts';
+import { type Ask, type KindRef, unlessAbsent } from '../../../runtime/handles.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { type Answer, isRefused, type Refused } from '../../reply.ts';
-import { unlessAbsent } from '../../unless-absent.ts';
 import { noSuchVault, Vault } from '../../vault/contract.ts';
 import type { SignedInWorkflow } from '../signed-in.ts';
 

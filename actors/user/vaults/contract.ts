@@ -96,7 +96,7 @@ export const Vaults = contract({
   name: 'user',
   commands: {
     ...openToBridges(commands),
-    // It takes from the other members what they have.
+    // It takes access from the other members.
     deleteVault: commands.deleteVault,
   },
   tells,

@@ -36,7 +36,7 @@ const membershipSchema = z.object({
 });
 export type Membership = Readonly<z.infer<typeof membershipSchema>>;
 
-/** By the vault's uuid. */
+/** Keyed by the vault's uuid. */
 export const membershipMap = sliceMap<Membership>({
   family: 'membership',
   format: 1,
@@ -97,13 +97,13 @@ export function stopJoining(turn: Turn, vaultUuid: string): void {
   else note(turn, vaultUuid, { membership: before.membership, state: 'left' });
 }
 
-interface Numbered {
+interface NumberedMembership {
   readonly vaultUuid: string;
   readonly membership: number;
 }
 
 /** False: this was known, or is over. */
-export function noteJoined(turn: Turn, { vaultUuid, membership }: Numbered): boolean {
+export function noteJoined(turn: Turn, { vaultUuid, membership }: NumberedMembership): boolean {
   const before = turn.entry(membershipMap, vaultUuid);
   if (before !== undefined && before.membership >= membership) return false;
   note(turn, vaultUuid, { membership, state: 'member' });
@@ -112,7 +112,7 @@ export function noteJoined(turn: Turn, { vaultUuid, membership }: Numbered): boo
 }
 
 /** False: this was known, or is over. */
-export function noteLeft(turn: Turn, { vaultUuid, membership }: Numbered): boolean {
+export function noteLeft(turn: Turn, { vaultUuid, membership }: NumberedMembership): boolean {
   const before = turn.entry(membershipMap, vaultUuid);
   if (before !== undefined && before.membership > membership) return false;
   if (before?.membership === membership && before.state !== 'member') return false;

@@ -3,9 +3,9 @@
  * number over all vaults, and counts the rows of the vaults for that. Only owners invite, so it looks at the user's own vaults.
  */
 import { type CrossOwnerResult, crossOwner, type PlanResults, type View } from '../../../runtime/command.ts';
+import { isStorableText } from '../../../runtime/table.ts';
 import { encryptedMessageBytesMax } from '../../inbox-entries.ts';
 import { type Refused, refuse } from '../../reply.ts';
-import { isStorableText } from '../../storable-text.ts';
 import { noSuchInvite, Vault } from '../../vault/contract.ts';
 import { inviteResponse } from '../../vault/responses.ts';
 import { VaultSettings } from '../../vault/settings.ts';

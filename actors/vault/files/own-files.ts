@@ -20,7 +20,7 @@
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
-import type { Owner, Quota } from '../../files/owner.ts';
+import type { FileOwner, Quota } from '../../files/owner.ts';
 import { FileSettings } from '../../files/settings.ts';
 import type { Cleanup } from '../../files/state.ts';
 import { uploadsMax } from '../../files/uploads.ts';
@@ -34,7 +34,7 @@ export const cleanup: Cleanup = {
   remove: VaultFiles.jobs.removeBlobs,
 };
 
-/** By the uuid of the upload. */
+/** Keyed by the uuid of the upload. */
 export const grantMap = sliceMap<{
   readonly bytes: number;
   readonly ownerUuid: string;
@@ -48,7 +48,7 @@ export const grantMap = sliceMap<{
 });
 
 /** `vault` is absent once the vault has ended; then files can only be removed. */
-export function vaultFiles(turn: Turn, vault?: VaultRow): Owner {
+export function vaultFiles(turn: Turn, vault?: VaultRow): FileOwner {
   const { fileBytesMax, accountBytesMax } = turn.use(FileSettings);
   const garbageBytesMax = accountBytesMax === 0 ? Number.POSITIVE_INFINITY : accountBytesMax;
   return { cleanup, quota: quotaOf(turn, vault), fileBytesMax, garbageBytesMax };

@@ -37,14 +37,16 @@ export const VaultItems = contract({
       request: z.object({ by, itemUuid: z.string(), id: z.string() }),
       reply: z.object({ revision: revisionSchema.nullable() }),
     },
-    /** By the owner of the item. For an item that is not theirs, or not there, it does nothing. */
+    /** Called by the owner of the item. For an item that is not theirs, or not there, it does nothing. */
     deleteRevision: {
       request: z.object({ by, itemUuid: z.string(), id: z.string() }),
       reply: z.object({}),
     },
   },
   tells: {
-    /** By the owner of items that were here, and were deleted in another collection. */
+    /** Items were deleted here that had been in other collections. Their history there goes. */
+    deletedHere: deletedElsewherePayload,
+    /** Items that were here once were deleted in another collection. */
     deletedElsewhere: deletedElsewherePayload,
   },
   timers: {

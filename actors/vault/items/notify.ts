@@ -18,13 +18,13 @@ import { memberUuidsPlan } from '../member-list.ts';
 import { memberTable } from '../tables.ts';
 import { VaultItems } from './contract.ts';
 
-interface Actor {
+interface NotifyingActor {
   readonly by?: string | undefined;
   readonly sessionUuid?: string | undefined;
 }
 
 /** An event tells members that items have changed, so that a save costs the same however many members there are. */
-export function notifyMembers(turn: Turn, before: Head, { by, sessionUuid }: Actor = {}): void {
+export function notifyMembers(turn: Turn, before: Head, { by, sessionUuid }: NotifyingActor = {}): void {
   if (turn.get(head) === before) return;
   const changed: VaultItemsChanged = {
     event: 'items-changed',

@@ -1,16 +1,21 @@
 /** The items of a vault, their moves and their history. */
-import { tell, timer } from '../../../runtime/command.ts';
+import { keys, sharedRead, tell, timer } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { item } from '../../collection/item.ts';
+import { fullItem } from '../../collection/item-fields.ts';
+import { itemHere, oneItemPlan } from '../../collection/one-item.ts';
 import { leftPlan, removeLeft } from '../../collection/revisions/deleted-elsewhere.ts';
 import { revision } from '../../collection/revisions/table.ts';
+import { elsewherePlan, tellElsewhere } from '../../collection/revisions/tell-elsewhere.ts';
 import { revisionTimers } from '../../collection/revisions/timers.ts';
 import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { outgoingTransferMap } from '../../collection/transfer/transfer.ts';
 import { vaultPart } from '../hooks.ts';
+import { memberKey } from '../member-list.ts';
+import { statusSlice } from '../state.ts';
+import { memberTable } from '../tables.ts';
 import { VaultItems } from './contract.ts';
-import { getItem } from './get-item.ts';
 import { handItemsOnSoon, handItemsOnTimer } from './hand-on.ts';
 import { leave, leavePlan } from './notify.ts';
 import { returnToOwnersJob } from './return-to-owners.ts';
@@ -18,6 +23,20 @@ import { deleteRevision, getRevision, listRevisions } from './revisions.ts';
 import { applyItemTransfer, finalizeItemTransfer, saveItems } from './save-items.ts';
 
 const { finalizeOverdueTransfer } = VaultItems.timers;
+
+/** One item of the vault for the member who owns it. The user has to be a member at the moment of the read. */
+const getItem = sharedRead({
+  ...VaultItems.commands.getItem,
+  reads: (view, { by, uuid }) => ({
+    ...oneItemPlan(view, uuid),
+    member: keys(memberTable, [memberKey(view, by)]),
+  }),
+  answer: (view, { by, uuid }, { member, ...reads }) => {
+    const isMember = view.get(statusSlice) === 'open' && member.get(memberKey(view, by)) !== undefined;
+    const row = isMember ? itemHere(view, uuid, reads) : undefined;
+    return { item: row?.owner_uuid === by ? fullItem(row, uuid) : null };
+  },
+});
 
 export const vaultItems = vaultPart(VaultItems, {
   name: 'items',
@@ -34,6 +53,11 @@ export const vaultItems = vaultPart(VaultItems, {
     deleteRevision,
   },
   tells: {
+    deletedHere: tell({
+      ...VaultItems.tells.deletedHere,
+      reads: (_view, payload) => elsewherePlan(payload),
+      turn: (turn, payload, _sender, reads) => tellElsewhere(turn, payload, reads),
+    }),
     deletedElsewhere: tell({
       ...VaultItems.tells.deletedElsewhere,
       reads: leftPlan,

@@ -10,12 +10,12 @@
  * A run that dies begins again with what is left.
  */
 import { type JobRun, job, range, type Turn, type View } from '../../../runtime/command.ts';
+import { unlessAbsent } from '../../../runtime/handles.ts';
 import { head } from '../../collection/head.ts';
 import { type ItemRow, item, purgeColumns } from '../../collection/item.ts';
 import { removeItems } from '../../collection/remove.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { finalizePlan, finalizeTransfer, prepareTransfer } from '../../collection/transfer/transfer.ts';
-import { unlessAbsent } from '../../unless-absent.ts';
 import { Items } from '../../user/items/contract.ts';
 import { successorOfOwner } from '../successors.ts';
 import { VaultItems } from './contract.ts';
@@ -62,12 +62,12 @@ const leftPlan = (view: View, limit: number, columns?: readonly (keyof ItemRow &
   }),
 });
 
-interface Next {
+interface NextOwner {
   readonly owner: string | undefined;
   readonly isThrough: boolean;
 }
 
-function nextOwner(run: JobRun): Promise<Next> {
+function nextOwner(run: JobRun): Promise<NextOwner> {
   return run.turn({
     reads: (view) => leftPlan(view, 1, ['owner_uuid']),
     turn: (turn, { left }) => {

@@ -23,28 +23,28 @@ import { successorOfOwner } from '../successors.ts';
 import { memberTable } from '../tables.ts';
 import { VaultItems } from './contract.ts';
 
-interface Query {
+interface RevisionQuery {
   readonly by: string;
   readonly itemUuid: string;
 }
 
-const itemKey = ({ self }: Pick<View, 'self'>, { itemUuid }: Query) => ({
+const itemKey = ({ self }: Pick<View, 'self'>, { itemUuid }: RevisionQuery) => ({
   collection: self.id,
   uuid: itemUuid.toLowerCase(),
 });
 
-const memberPlan = (view: View, query: Query) => ({
+const memberPlan = (view: View, query: RevisionQuery) => ({
   member: keys(memberTable, [memberKey(view, query.by)]),
 });
-interface Access extends Pick<HistoryReads, 'items'> {
+interface RevisionAccess extends Pick<HistoryReads, 'items'> {
   readonly member: KeysResult<typeof memberTable>;
 }
 
 /** How the asking user sees a revision; undefined if the user may not see the history. */
 function readableBy(
   view: View,
-  query: Query,
-  { items, member }: Access,
+  query: RevisionQuery,
+  { items, member }: RevisionAccess,
 ): ((row: RevisionRow) => RevisionRow) | undefined {
   const row = items.get(itemKey(view, query));
   if (row === undefined || view.get(statusSlice) !== 'open') return undefined;

@@ -16,7 +16,7 @@ import { isUuid } from '../../collection/incoming.ts';
 import { type ItemRow, isForwardingTombstone, item } from '../../collection/item.ts';
 import { type ClientItem, fingerprintOf } from '../../collection/item-fields.ts';
 import { notMember } from '../../collection/save.ts';
-import { isLegacy, type SyncRequest } from '../../collection/sync-request.ts';
+import { isLegacy, type SyncRequest } from '../../collection/sync-contract.ts';
 import { proceed, type StoredReads, storedPlan, unbegun } from '../../collection/sync-steps.ts';
 import type { SaveResult } from '../../collection/transfer/wire.ts';
 import type { Permission } from '../../inbox-entries.ts';
@@ -186,7 +186,7 @@ function saveInEndedVault({
     const row = isUuid(sent.uuid) ? here?.get(keyOf(turn, sent.uuid)) : undefined;
     return { sent, destination: destinationOf(saver, sent, row) };
   });
-  const itemsFor = (to: Destination) =>
+  const itemsFor = (to: SaveDestination) =>
     routed.filter(({ destination }) => destination === to).map(({ sent }) => sent);
   const result = saveAs({ turn, saver, permission: 'admin', items: itemsFor('here'), reads });
   if (isRefused(result)) return result;
@@ -203,7 +203,7 @@ function saveInEndedVault({
   };
 }
 
-type Destination = 'here' | 'returned' | 'orphaned' | 'refused';
+type SaveDestination = 'here' | 'returned' | 'orphaned' | 'refused';
 
 const keyOf = ({ self }: Pick<View, 'self'>, uuid: string) => ({
   collection: self.id,
@@ -226,7 +226,7 @@ function destinationOf(
   { by, sessionUuid }: BySaver,
   sent: ClientItem,
   row: ItemRow | undefined,
-): Destination {
+): SaveDestination {
   const isOwn = row?.owner_uuid === by;
   const isHere = row !== undefined && !isForwardingTombstone(row);
   if (sent.deleted === true) return !isHere ? 'orphaned' : isOwn ? 'here' : 'refused';

@@ -61,7 +61,7 @@ const withoutMessage = [
   'created_at',
 ] as const satisfies readonly (keyof InviteRow)[];
 
-type Pending = Pick<InviteRow, 'invitee' | 'uuid' | 'sender_uuid'>;
+type PendingInvite = Pick<InviteRow, 'invitee' | 'uuid' | 'sender_uuid'>;
 
 const invite = command({
   ...Vault.commands.invite,
@@ -97,7 +97,7 @@ const invite = command({
 });
 
 /** Matches the invite of that uuid, if the user has sent it. */
-const sentBy = (by: string, inviteUuid: string) => (each: Pending) =>
+const sentBy = (by: string, inviteUuid: string) => (each: PendingInvite) =>
   each.uuid === inviteUuid && each.sender_uuid === by;
 
 const changeInvite = command({
@@ -150,7 +150,7 @@ const endInvite = command({
   repeat: 'recorded',
   reads: pendingPlan,
   turn: (turn, { by, inviteUuid }, { pending }) => {
-    const isTheirs = (each: Pending) => each.invitee === by || each.sender_uuid === by;
+    const isTheirs = (each: PendingInvite) => each.invitee === by || each.sender_uuid === by;
     const ended = pending.rows.find((each) => each.uuid === inviteUuid && isTheirs(each));
     if (ended === undefined) return noSuchInvite;
     cancel(turn, [ended]);
@@ -179,7 +179,7 @@ const cancelInvites = command({
 });
 
 /** Removes the invites and notifies the invitees. */
-export function cancel(turn: Turn, invites: readonly Pending[]): void {
+export function cancel(turn: Turn, invites: readonly PendingInvite[]): void {
   if (invites.length === 0) return;
   const { position: at } = nextChangeStamp(turn);
   for (const each of invites) {
@@ -190,7 +190,7 @@ export function cancel(turn: Turn, invites: readonly Pending[]): void {
   }
 }
 
-function forget(turn: Turn, { invitee, uuid }: Pick<Pending, 'invitee' | 'uuid'>): void {
+function forget(turn: Turn, { invitee, uuid }: Pick<PendingInvite, 'invitee' | 'uuid'>): void {
   turn.remove(inviteTable, inviteKey(turn, invitee));
   turn.tell(Inbox, invitee).inviteGone({ vaultUuid: turn.self.id, inviteUuid: uuid });
 }

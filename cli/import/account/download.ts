@@ -1,7 +1,7 @@
 /** Fetches one account as its client does: signs in with its password, and reads everything that a first sync gives. */
 import { randomBytes } from 'node:crypto';
 import { newChallenge } from '../../../actors/identity/client-sign-in.ts';
-import { exitCodes, Failure } from '../../failure.ts';
+import { CommandFailure, exitCodes } from '../../failure.ts';
 import { type ClientRequest, HttpClient, RefusedError, type ServerAddress } from '../../http-client.ts';
 import type { Terminal } from '../../session.ts';
 import type { Spool } from '../source/spool.ts';
@@ -24,7 +24,7 @@ export interface DownloadOptions {
   readonly withHistory: boolean;
 }
 
-export interface Downloaded {
+export interface DownloadedAccount {
   readonly userUuid: string;
   readonly items: number;
   /** Items in shared vaults, which an account alone cannot bring. */
@@ -38,16 +38,17 @@ interface SignedIn {
   readonly bearer: string;
 }
 
-type Ask = (method: string, path: string, request?: ClientRequest) => ReturnType<HttpClient['ask']>;
+type AskServer = (method: string, path: string, request?: ClientRequest) => ReturnType<HttpClient['ask']>;
 
 /** @throws Failure */
 export async function downloadAccount(
   options: DownloadOptions,
   spool: Spool,
   terminal: Pick<Terminal, 'askSecret' | 'sleep' | 'nowMs'>,
-): Promise<Downloaded> {
+): Promise<DownloadedAccount> {
   const http = new HttpClient(options.server);
-  const ask: Ask = (method, path, request) => whenNotBusy(() => http.ask(method, path, request), terminal);
+  const ask: AskServer = (method, path, request) =>
+    whenNotBusy(() => http.ask(method, path, request), terminal);
   const account = await signIn(ask, options, terminal);
   const { bearer, userUuid } = account;
   try {
@@ -76,7 +77,7 @@ async function whenNotBusy<T>(work: () => Promise<T>, { sleep }: Pick<Terminal, 
 }
 
 async function signIn(
-  ask: Ask,
+  ask: AskServer,
   { email, password }: DownloadOptions,
   terminal: Pick<Terminal, 'askSecret'>,
 ): Promise<SignedIn> {
@@ -89,7 +90,7 @@ async function signIn(
 }
 
 async function keyParamsOf(
-  ask: Ask,
+  ask: AskServer,
   body: object,
   { askSecret }: Pick<Terminal, 'askSecret'>,
 ): Promise<KeyParams> {
@@ -98,7 +99,7 @@ async function keyParamsOf(
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
     if (error.tag === 'u2f-required') {
-      throw new Failure(
+      throw new CommandFailure(
         exitCodes.refused,
         'The account asks for a security key, which cannot be used here. Remove it with an app for the time of the import.',
       );
@@ -129,7 +130,7 @@ async function writeUser(
   });
 }
 
-interface Setting {
+interface DownloadedSetting {
   readonly uuid: string;
   readonly name: string;
   readonly value: string | null;
@@ -139,7 +140,7 @@ interface Setting {
 
 async function writeSettings(
   spool: Spool,
-  { settings = [] }: { readonly settings?: readonly Setting[] },
+  { settings = [] }: { readonly settings?: readonly DownloadedSetting[] },
   userUuid: string,
 ): Promise<void> {
   for (const { uuid, name, value, createdAt, updatedAt } of settings) {
@@ -156,7 +157,7 @@ async function writeSettings(
 }
 
 async function writeItems(
-  ask: Ask,
+  ask: AskServer,
   spool: Spool,
   { bearer, userUuid }: SignedIn,
 ): Promise<{ readonly uuids: readonly string[]; readonly inVaults: number }> {
@@ -179,13 +180,17 @@ async function writeItems(
   return { uuids: [...uuids], inVaults };
 }
 
-interface Owned {
+interface OwnedItem {
   readonly bearer: string;
   readonly userUuid: string;
   readonly itemUuid: string;
 }
 
-async function writeHistory(ask: Ask, spool: Spool, { bearer, userUuid, itemUuid }: Owned): Promise<void> {
+async function writeHistory(
+  ask: AskServer,
+  spool: Spool,
+  { bearer, userUuid, itemUuid }: OwnedItem,
+): Promise<void> {
   const path = `/v2/items/${itemUuid}/revisions`;
   const { revisions } = await ask('GET', path, { bearer });
   for (const { uuid } of revisions ?? []) {

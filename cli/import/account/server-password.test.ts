@@ -1,5 +1,5 @@
 import test from 'ava';
-import { Failure } from '../../failure.ts';
+import { CommandFailure } from '../../failure.ts';
 import { serverPasswordOf } from './server-password.ts';
 
 const keyParams = { identifier: 'ada@example.org', version: '004', pw_nonce: 'b'.repeat(64) };
@@ -14,6 +14,6 @@ test('the server password is the one that the client library makes', async (t) =
 
 test('an account of an older protocol is refused, and its owner told what to do', async (t) => {
   const refused = await t.throwsAsync(serverPasswordOf('x', { ...keyParams, version: '003' }));
-  t.true(refused instanceof Failure);
+  t.true(refused instanceof CommandFailure);
   t.regex(refused?.message ?? '', /protocol 003/);
 });

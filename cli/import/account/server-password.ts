@@ -1,6 +1,6 @@
 /** What a client shows a server instead of the typed password. */
 import { type Argon2id, serverPassword } from '../../../actors/identity/client-sign-in.ts';
-import { exitCodes, Failure } from '../../failure.ts';
+import { CommandFailure, exitCodes } from '../../failure.ts';
 
 export interface KeyParams {
   readonly identifier: string;
@@ -16,7 +16,7 @@ export async function serverPasswordOf(
   { version, identifier, pw_nonce: nonce }: KeyParams,
 ): Promise<string> {
   if (version !== '004') {
-    throw new Failure(
+    throw new CommandFailure(
       exitCodes.refused,
       `The account is of protocol ${version}. Sign in to it with a current app first, which brings it to 004.`,
     );

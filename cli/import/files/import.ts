@@ -8,7 +8,7 @@ import {
   type ImportFilePart,
   ImportService,
 } from '../../../proto/generated/scriptorium/v1/import.ts';
-import { type Context, forEachConcurrently } from '../context.ts';
+import { forEachConcurrently, type ImportContext } from '../context.ts';
 import type { Vaults } from '../items.ts';
 import type { Population } from '../vaults.ts';
 import type { SourceFile, SourceFiles } from './source.ts';
@@ -16,7 +16,7 @@ import type { SourceFile, SourceFiles } from './source.ts';
 const filesConcurrencyMax = 2;
 
 export async function importFiles(
-  context: Context,
+  context: ImportContext,
   files: SourceFiles,
   population: Population,
   vaults: Vaults,
@@ -60,13 +60,13 @@ function reasonOf({ ownerUuid }: SourceFile, { refused }: Population, vaults: Va
   return refused.has(uuid) || vaults.has(uuid) ? 'in-use' : 'account-gone';
 }
 
-function sizeProblemOf({ limits }: Context, { bytes }: SourceFile): string | undefined {
+function sizeProblemOf({ limits }: ImportContext, { bytes }: SourceFile): string | undefined {
   if (bytes === 0) return 'empty';
   return bytes > limits.fileBytesMax ? 'too-large' : undefined;
 }
 
 async function importFile(
-  { target, report, limits, dryRun }: Context,
+  { target, report, limits, dryRun }: ImportContext,
   files: SourceFiles,
   source: SourceFile,
   owner: ImportCollection,

@@ -5,7 +5,7 @@
 import { createReadStream, type Dir } from 'node:fs';
 import { opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { exitCodes, Failure } from '../../failure.ts';
+import { CommandFailure, exitCodes } from '../../failure.ts';
 
 export interface SourceFile {
   readonly ownerUuid: string;
@@ -24,7 +24,7 @@ const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export async function openFiles(location: string): Promise<SourceFiles> {
   if (location.startsWith('s3://')) return openBucket(new URL(location));
   const found = await stat(location).catch(() => undefined);
-  if (!found?.isDirectory()) throw new Failure(exitCodes.usage, `There is no folder ${location}.`);
+  if (!found?.isDirectory()) throw new CommandFailure(exitCodes.usage, `There is no folder ${location}.`);
   return openFolder(location);
 }
 
@@ -50,7 +50,7 @@ async function folderOf(path: string): Promise<Dir> {
     return await opendir(path);
   } catch (error) {
     const { message } = error as Error;
-    throw new Failure(
+    throw new CommandFailure(
       exitCodes.refused,
       `${path} cannot be read (${message}). It may belong to another user.`,
     );
@@ -81,7 +81,7 @@ async function openBucket(url: URL): Promise<SourceFiles> {
     },
     async read({ ownerUuid, name }) {
       const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: `${ownerUuid}/${name}` }));
-      if (Body === undefined) throw new Failure(exitCodes.unavailable, `${Bucket} gave no body.`);
+      if (Body === undefined) throw new CommandFailure(exitCodes.unavailable, `${Bucket} gave no body.`);
       return Body as unknown as AsyncIterable<Uint8Array>;
     },
   };

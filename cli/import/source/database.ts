@@ -3,7 +3,7 @@
  * understand.
  */
 
-import { exitCodes, Failure } from '../../failure.ts';
+import { CommandFailure, exitCodes } from '../../failure.ts';
 
 export type Value = string | number | bigint | Uint8Array | null;
 export type Row = Readonly<Record<string, Value>>;
@@ -16,7 +16,7 @@ export interface Selection {
   readonly values: readonly Value[];
 }
 
-export interface Database {
+export interface SourceDatabase {
   all(sql: string, values?: readonly Value[]): Promise<readonly Row[]>;
   /** All rows, in no particular order, and never all of them in memory. `columns` has to name `uuid`. */
   each(selection: Selection): AsyncIterable<Row>;
@@ -27,8 +27,8 @@ export interface Database {
 }
 
 /** Everything read can be read again, so another pass can continue. */
-export const readFailure = (error: unknown): Failure =>
-  new Failure(
+export const readFailure = (error: unknown): CommandFailure =>
+  new CommandFailure(
     exitCodes.unavailable,
     `The database of the other server could not be read (${(error as Error).message}). Start again: what has come stays.`,
   );

@@ -3,13 +3,13 @@
  * primary key, because every secondary index of InnoDB ends with it.
  */
 import type { Connection } from 'mysql2/promise';
-import { exitCodes, Failure } from '../../failure.ts';
-import { type Database, type Row, readFailure, type Selection, type Value } from './database.ts';
+import { CommandFailure, exitCodes } from '../../failure.ts';
+import { type Row, readFailure, type Selection, type SourceDatabase, type Value } from './database.ts';
 
 const pageRows = 1_000;
 
 /** @throws Failure */
-export async function openMysql(url: URL, password: string | undefined): Promise<Database> {
+export async function openMysql(url: URL, password: string | undefined): Promise<SourceDatabase> {
   const connection = await connect(url, password);
   const all = async (sql: string, values: readonly Value[] = []) => {
     try {
@@ -66,7 +66,7 @@ async function connect(url: URL, password: string | undefined): Promise<Connecti
       connectTimeout: 10_000,
     });
   } catch (error) {
-    throw new Failure(
+    throw new CommandFailure(
       exitCodes.unavailable,
       `The database ${url.hostname}${url.pathname} cannot be reached: ${(error as Error).message}.`,
     );

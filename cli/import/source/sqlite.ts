@@ -3,12 +3,12 @@
  * memory sees the journal beside the file (`-wal`), where most of a small database may still be.
  */
 import { existsSync, rmdirSync } from 'node:fs';
-import { exitCodes, Failure } from '../../failure.ts';
-import { type Database, type Row, readFailure, type Value } from './database.ts';
+import { CommandFailure, exitCodes } from '../../failure.ts';
+import { type Row, readFailure, type SourceDatabase, type Value } from './database.ts';
 
 /** @throws Failure */
-export async function openSqlite(path: string): Promise<Database> {
-  if (!existsSync(path)) throw new Failure(exitCodes.usage, `There is no file ${path}.`);
+export async function openSqlite(path: string): Promise<SourceDatabase> {
+  if (!existsSync(path)) throw new CommandFailure(exitCodes.usage, `There is no file ${path}.`);
   const { default: sqlite } = await import('node-sqlite3-wasm');
   forgetOwnLock(path);
   const database = new sqlite.Database(path, { readOnly: true, fileMustExist: true });
@@ -18,7 +18,7 @@ export async function openSqlite(path: string): Promise<Database> {
     database.all('SELECT name FROM sqlite_master LIMIT 1');
   } catch (error) {
     database.close();
-    throw new Failure(
+    throw new CommandFailure(
       exitCodes.refused,
       `${path} cannot be read (${(error as Error).message}). Stop the other server, or give a copy of the file with those beside it that end in -wal and -shm.`,
     );

@@ -2,14 +2,14 @@
  * Reads the other server's tables, in the terms of this server. That server decides which tables and columns there are and what
  * they mean. Only this file knows them.
  */
-import { exitCodes, Failure } from '../../failure.ts';
+import { CommandFailure, exitCodes } from '../../failure.ts';
 import {
-  type Database,
   flagIn,
   millisecondsIn,
   numberIn,
   placeholders,
   type Row,
+  type SourceDatabase,
   textIn,
 } from './database.ts';
 
@@ -157,11 +157,11 @@ export const countedTables = [
 export type CountedTable = (typeof countedTables)[number];
 
 export class Tables {
-  readonly #main: Database;
-  readonly #revisions: Database;
+  readonly #main: SourceDatabase;
+  readonly #revisions: SourceDatabase;
   readonly #utcOffsetMinutes: number;
 
-  constructor(main: Database, revisions: Database, utcOffsetMinutes: number) {
+  constructor(main: SourceDatabase, revisions: SourceDatabase, utcOffsetMinutes: number) {
     this.#main = main;
     this.#revisions = revisions;
     this.#utcOffsetMinutes = utcOffsetMinutes;
@@ -171,13 +171,13 @@ export class Tables {
   async check(): Promise<void> {
     const sessions = await this.#main.columnsOf('sessions');
     if (!sessions.includes('snjs')) {
-      throw new Failure(
+      throw new CommandFailure(
         exitCodes.refused,
         'This is no database of the existing server, or it is older than March 2024. Start its newest release once: it brings its database up to date.',
       );
     }
     if ((await this.#revisions.columnsOf('revisions_revisions')).length === 0) {
-      throw new Failure(
+      throw new CommandFailure(
         exitCodes.refused,
         'There are no revisions in this database. Older set-ups keep them in one of their own: name it with --revisions-from.',
       );

@@ -1,5 +1,5 @@
 /** How much one socket of the lane may send, and how much memory its users may occupy in the lane. */
-import { mayTakeOneMore, type Share } from '../../../runtime/fair-share.ts';
+import { type FairShare, mayTakeOneMore } from '../../../runtime/fair-share.ts';
 import { Counts } from '../../http/counts.ts';
 
 const framesMax = 32;
@@ -32,7 +32,7 @@ export class InboundBudget {
  * Half a mebibyte is one frame of the largest size. A single user holds a fifth of all at most, with any number of
  * sockets.
  */
-const share: Share = { least: 512 * 1_024, percentOfFree: 25 };
+const share: FairShare = { least: 512 * 1_024, percentOfFree: 25 };
 
 /**
  * Bytes that all sockets of the lane hold together: waiting commands and unread answers. A user whose clients read nothing gets

@@ -6,8 +6,8 @@
  *
  * If the actor refuses for another reason than the session, that is an answer too. It goes out in the form of HTTP.
  *
- * STATUS waits for a command that is held: a client that is told `ACCEPTED` waits for twenty seconds and then drops
- * its socket.
+ * STATUS waits for a command that is held, because a client that gets `ACCEPTED` waits for twenty seconds and then drops its
+ * socket.
  */
 
 import type { Credentials } from '../../../actors/identity/session-tokens.ts';
@@ -20,13 +20,13 @@ import { NotFoundError, RetryableError } from '../../../runtime/errors.ts';
 import type { Actors, Ask, AskOptions, KindRef } from '../../../runtime/handles.ts';
 import type { Random } from '../../../runtime/random.ts';
 import { inSpan, type Tracer } from '../../../runtime/tracing.ts';
+import { validateRequest } from '../../http/context.ts';
 import { refusalOf } from '../../http/errors.ts';
 import { type RouteRefusal, statusOf } from '../../http/refusal.ts';
-import { validateRequest } from '../../http/request.ts';
 import type { ClientFrame } from './envelope.ts';
 
 /** Frames of an answer without ids, which are those of the question. `payload` is JSON. */
-export interface Answer {
+export interface CommandAnswer {
   readonly type: 'ACCEPTED' | 'COMMITTED' | 'STATUS' | 'ERROR';
   readonly payload: string;
 }
@@ -56,7 +56,7 @@ const retryable: ReadonlySet<ErrorCode> = new Set([
   'SESSION_STALE',
 ]);
 
-export const errorAnswer = (code: ErrorCode): Answer => ({
+export const errorAnswer = (code: ErrorCode): CommandAnswer => ({
   type: 'ERROR',
   payload: JSON.stringify({ code, retryable: retryable.has(code) }),
 });
@@ -68,26 +68,26 @@ const undecidedMs = 8_000;
 const statusMs = stepMs - undecidedMs;
 const statusPauseMs = 250;
 /** The first version of snjs that knows vaults. A client that knows the lane knows them. */
-const knowsVaults = '2.200.0';
+const snjsVersion = '2.200.0';
 
 const { sync } = Items.commands;
 export const commandBody = sync.fields.omit({ snjs_version: true, identity: true });
 const body = { request: commandBody };
 
-const ofVerdict = {
+const codeOfVerdict = {
   'read-only': 'READ_ONLY',
   'not-authorized': 'NOT_AUTHORIZED',
   disabled: 'LIVE_SYNC_DISABLED',
   busy: 'BUSY',
 } as const satisfies Record<string, ErrorCode>;
 
-interface Command {
+interface LaneCommand {
   readonly frame: ClientFrame;
   readonly credentials: Credentials;
   readonly step: AskOptions;
 }
 
-export class Commands {
+export class LaneCommands {
   readonly #options: CommandsOptions;
 
   constructor(options: CommandsOptions) {
@@ -95,14 +95,14 @@ export class Commands {
   }
 
   /** `accepted` is called once the command is held. */
-  carryOut(frame: ClientFrame, credentials: Credentials, accepted: () => void): Promise<Answer> {
+  execute(frame: ClientFrame, credentials: Credentials, accepted: () => void): Promise<CommandAnswer> {
     const span = this.#options.tracer?.request('COMMAND SYNC_ITEMS');
     return inSpan(span, () =>
-      this.#carryOut({ frame, credentials, step: { deadlineMs: stepMs, span } }, accepted),
+      this.#execute({ frame, credentials, step: { deadlineMs: stepMs, span } }, accepted),
     );
   }
 
-  async #carryOut(command: Command, accepted: () => void): Promise<Answer> {
+  async #execute(command: LaneCommand, accepted: () => void): Promise<CommandAnswer> {
     const { frame } = command;
     const requestBody = frame.payload['body'] as Record<string, unknown>;
     const checked = validateRequest(body, requestBody);
@@ -116,34 +116,34 @@ export class Commands {
 
   /** The name of the hold, or why there is none. */
   async #hold(
-    { frame: { commandId }, credentials, step }: Command,
+    { frame: { commandId }, credentials, step }: LaneCommand,
     { items, shared_vault_uuids: vaults }: typeof sync.fields._output,
-  ): Promise<string | Answer> {
+  ): Promise<string | CommandAnswer> {
     const hold = this.#options.random.uuid();
     const fields = { credentials, commandId, hold, saves: (items?.length ?? 0) > 0, vaults: vaults ?? [] };
     try {
       const answer = await this.#of(SyncLane, credentials).holdSyncCommand(fields, step);
-      if (isRefused(answer)) return ofRefusal(answer.refused) ?? errorAnswer('BACKEND_ERROR');
+      if (isRefused(answer)) return answerOfRefusal(answer.refused) ?? errorAnswer('BACKEND_ERROR');
       const { verdict } = answer.ok;
-      return verdict === 'held' ? hold : errorAnswer(ofVerdict[verdict]);
+      return verdict === 'held' ? hold : errorAnswer(codeOfVerdict[verdict]);
     } catch (error) {
       return this.#failure(error, 'BACKEND_ERROR');
     }
   }
 
   async #run(
-    { frame, credentials, step }: Command,
+    { frame, credentials, step }: LaneCommand,
     request: typeof sync.fields._output,
     hold: string,
-  ): Promise<Answer> {
+  ): Promise<CommandAnswer> {
     const { commandId: id, digest = '' } = frame;
-    const fields = { ...request, credentials, snjs_version: knowsVaults, identity: { id, digest, hold } };
+    const fields = { ...request, credentials, snjs_version: snjsVersion, identity: { id, digest, hold } };
     try {
       const answer = await this.#of(Items, credentials).sync(fields, step);
       if (!isRefused(answer)) return committed(sync.json?.(answer.ok) ?? JSON.stringify(answer.ok));
       await this.#release(id, credentials, hold);
       return (
-        ofRefusal(answer.refused) ??
+        answerOfRefusal(answer.refused) ??
         committedAs(frame, { ...answer.refused, status: statusOf(answer.refused) })
       );
     } catch (error) {
@@ -161,7 +161,7 @@ export class Commands {
       .catch(() => {});
   }
 
-  async status(frame: ClientFrame, credentials: Credentials): Promise<Answer> {
+  async status(frame: ClientFrame, credentials: Credentials): Promise<CommandAnswer> {
     const { clock } = this.#options;
     const untilMs = clock.monotonicMs() + undecidedMs;
     for (;;) {
@@ -171,11 +171,14 @@ export class Commands {
     }
   }
 
-  async #statusNow({ commandId: id, digest = '' }: ClientFrame, credentials: Credentials): Promise<Answer> {
+  async #statusNow(
+    { commandId: id, digest = '' }: ClientFrame,
+    credentials: Credentials,
+  ): Promise<CommandAnswer> {
     try {
       const fields = { commandId: id, digest, credentials };
       const answer = await this.#of(SyncLane, credentials).getSyncCommand(fields, { deadlineMs: statusMs });
-      if (isRefused(answer)) return ofRefusal(answer.refused) ?? errorAnswer('BACKEND_ERROR');
+      if (isRefused(answer)) return answerOfRefusal(answer.refused) ?? errorAnswer('BACKEND_ERROR');
       const { command, result } = answer.ok;
       if (command.status === 'accepted') return undecided;
       if (command.status === 'unknown') return commandStatus({ status: 'UNKNOWN' });
@@ -190,7 +193,7 @@ export class Commands {
     return this.#options.actors.get(contract, userUuid).ask;
   }
 
-  #failure(error: unknown, code: ErrorCode): Answer {
+  #failure(error: unknown, code: ErrorCode): CommandAnswer {
     // The account is gone, and its sockets will be closed.
     if (error instanceof NotFoundError) return errorAnswer('SESSION_STALE');
     if (refusalOf(error) === undefined) this.#options.failed(error);
@@ -199,7 +202,7 @@ export class Commands {
 }
 
 /** Undefined: the lane has no answer for it. */
-function ofRefusal({ reason, tag }: Refusal): Answer | undefined {
+function answerOfRefusal({ reason, tag }: Refusal): CommandAnswer | undefined {
   if (reason === 'unauthenticated' || reason === 'expired') return errorAnswer('SESSION_STALE');
   if (tag === 'sync_command_digest_mismatch') return errorAnswer('COMMAND_ID_CONFLICT');
   if (tag === 'sync_command_pending') return errorAnswer('BUSY');
@@ -207,7 +210,7 @@ function ofRefusal({ reason, tag }: Refusal): Answer | undefined {
   return undefined;
 }
 
-const committed = (result: string): Answer => ({
+const committed = (result: string): CommandAnswer => ({
   type: 'COMMITTED',
   payload: `{"status":"COMMITTED","result":${result}}`,
 });
@@ -216,12 +219,15 @@ const committed = (result: string): Answer => ({
 function committedAs(
   { commandId: id, digest }: ClientFrame,
   { status, tag, message }: Pick<RouteRefusal, 'status' | 'tag' | 'message'>,
-): Answer {
+): CommandAnswer {
   const error = { ...(tag !== undefined && { tag }), message };
   return committed(JSON.stringify({ status, data: { error }, command: { id, digest, status: 'committed' } }));
 }
 
-const commandStatus = (payload: object): Answer => ({ type: 'STATUS', payload: JSON.stringify(payload) });
+const commandStatus = (payload: object): CommandAnswer => ({
+  type: 'STATUS',
+  payload: JSON.stringify(payload),
+});
 
 const undecided = commandStatus({ status: 'ACCEPTED' });
 

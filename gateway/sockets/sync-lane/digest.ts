@@ -1,7 +1,7 @@
 /**
- * The digest by which a client and the server agree on the content of a command (docs/protocol/sockets.md, "Digest"):
- * SHA-256 over the canonical JSON of its body. Keys are sorted by UTF-16 code unit, which is how JavaScript compares
- * strings. Scalars are written as `JSON.stringify` writes them.
+ * The digest by which a client and the server agree on the content of a command (docs/protocol/sockets.md, "Digest"). It is
+ * SHA-256 over the canonical JSON of its body. Keys are sorted by UTF-16 code unit, which is how JavaScript compares strings.
+ * Scalars are written as `JSON.stringify` writes them.
  */
 import { hash } from 'node:crypto';
 

@@ -86,7 +86,7 @@ const keys: readonly string[] = [
 ];
 const allKeys: ReadonlySet<string> = new Set([...keys, 'digest']);
 
-type Fields = Readonly<Record<string, unknown>>;
+type FrameFields = Readonly<Record<string, unknown>>;
 
 /** Parses a frame, or says what is wrong with the text. */
 export function readFrame(text: string): ClientFrame | FrameFault {
@@ -101,7 +101,7 @@ export function readFrame(text: string): ClientFrame | FrameFault {
   return faultOf(parsed) ?? frameOf(parsed);
 }
 
-function faultOf(fields: Fields): FrameFault | undefined {
+function faultOf(fields: FrameFields): FrameFault | undefined {
   if (!keys.every((key) => Object.hasOwn(fields, key))) return 'INVALID_ENVELOPE';
   if (!Object.keys(fields).every((key) => allKeys.has(key))) return 'INVALID_ENVELOPE';
   const { version, channel, type, sequence, payload, payloadLength } = fields;
@@ -118,15 +118,15 @@ function faultOf(fields: Fields): FrameFault | undefined {
       : undefined;
 }
 
-function faultOfDigest({ digest, type, payload }: Fields): FrameFault | undefined {
+function faultOfDigest({ digest, type, payload }: FrameFields): FrameFault | undefined {
   if (typeof digest !== 'string' || !digestPattern.test(digest)) return 'INVALID_DIGEST';
   if (type !== 'COMMAND') return undefined;
-  return equalInConstantTime(digest, digestOf((payload as Fields)['body'] ?? null))
+  return equalInConstantTime(digest, digestOf((payload as FrameFields)['body'] ?? null))
     ? undefined
     : 'INVALID_DIGEST';
 }
 
-function frameOf(fields: Fields): ClientFrame {
+function frameOf(fields: FrameFields): ClientFrame {
   const { type, requestId, commandId, sequence, payload, digest } = fields as unknown as ClientFrame;
   return { type, requestId, commandId, sequence, payload, ...(digest !== undefined && { digest }) };
 }
@@ -151,7 +151,7 @@ export function writeFrame({ type, requestId, commandId, sequence, payload, dige
 const isIdentifier = (value: unknown): value is string =>
   typeof value === 'string' && identifierPattern.test(value);
 
-export const isObject = (value: unknown): value is Fields =>
+export const isObject = (value: unknown): value is FrameFields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const hasDigest = (type: unknown): boolean => type === 'COMMAND' || type === 'STATUS';

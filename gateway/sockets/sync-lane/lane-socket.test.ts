@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { LaneFrames } from '../../../docs/protocol/sync-lane-client.ts';
 import { drainPromises } from '../../../test/kit/clock.ts';
 import { LaneMemory } from './budget.ts';
-import { type LaneServices, LaneSocket, type Spent } from './lane-socket.ts';
+import { type LaneServices, LaneSocket, type Redeemed } from './lane-socket.ts';
 import type { SyncTicket } from './tickets.ts';
 
 const deviceId = 'web-12fb6ed5';
@@ -13,8 +13,8 @@ function world(t: ExecutionContext) {
   const spent: SyncTicket[] = [];
   const registered: unknown[] = [];
   let endSession = () => {};
-  let answer = (_spent: Spent) => {};
-  let letIn: (isLetIn: boolean) => void = () => {};
+  let answer = (_spent: Redeemed) => {};
+  let admit: (isAdmitted: boolean) => void = () => {};
   const services = {
     metrics: { opened: () => {}, closed: () => {}, answered: () => {} },
     memory: new LaneMemory(1_000_000),
@@ -25,14 +25,14 @@ function world(t: ExecutionContext) {
     },
     isDraining: () => false,
     verify: () => ({ userUuid: 'user', sessionUuid: 'session', pair: 'pair' }) as SyncTicket,
-    nextDial: () =>
+    nextHandshake: () =>
       new Promise<boolean>((resolve) => {
-        letIn = resolve;
+        admit = resolve;
       }),
-    spend(ticket: SyncTicket, gateway: string) {
+    redeem(ticket: SyncTicket, gateway: string) {
       t.is(gateway, 'gateway');
       spent.push(ticket);
-      return new Promise<Spent>((resolve) => {
+      return new Promise<Redeemed>((resolve) => {
         answer = resolve;
       });
     },
@@ -62,11 +62,11 @@ function world(t: ExecutionContext) {
       const text = JSON.stringify(frames.make('AUTH', { ticket: 't'.repeat(43), deviceId }));
       socket.received(new TextEncoder().encode(text).buffer as ArrayBuffer, false);
     },
-    async letIn(isLetIn = true) {
-      letIn(isLetIn);
+    async admit(isAdmitted = true) {
+      admit(isAdmitted);
       await drainPromises();
     },
-    async answer(spent: Spent) {
+    async answer(spent: Redeemed) {
       answer(spent);
       await drainPromises();
     },
@@ -79,13 +79,13 @@ function world(t: ExecutionContext) {
   };
 }
 
-test('a socket says who it is in time although it is let in later', async (t) => {
-  const { auth, letIn, answer, fireTimers, said, spent, registered } = world(t);
+test('a socket says who it is in time although it is admitted later', async (t) => {
+  const { auth, admit, answer, fireTimers, said, spent, registered } = world(t);
   auth();
   t.is(spent.length, 0);
   fireTimers();
   t.is(said.length, 0);
-  await letIn();
+  await admit();
   t.is(spent.length, 1);
   const good = { verdict: 'good', host: 'here' } as const;
   await answer(good);
@@ -94,9 +94,9 @@ test('a socket says who it is in time although it is let in later', async (t) =>
 });
 
 test('a session that ends while its ticket is redeemed ends the socket', async (t) => {
-  const { auth, letIn, answer, endSession, said, registered } = world(t);
+  const { auth, admit, answer, endSession, said, registered } = world(t);
   auth();
-  await letIn();
+  await admit();
   endSession();
   t.deepEqual(
     said.map(({ payload }) => payload.code),
@@ -108,9 +108,9 @@ test('a session that ends while its ticket is redeemed ends the socket', async (
 });
 
 test('the session of a spent ticket is not watched', async (t) => {
-  const { auth, letIn, answer, said, registered } = world(t);
+  const { auth, admit, answer, said, registered } = world(t);
   auth();
-  await letIn();
+  await admit();
   await answer({ verdict: 'spent' });
   t.is(said[0]?.payload.code, 'AUTH_REJECTED');
   t.deepEqual(registered, ['ended']);
@@ -122,18 +122,18 @@ test('a socket that never says who it is ends', (t) => {
   t.is(said[0]?.payload.code, 'AUTH_TIMEOUT');
 });
 
-test('a client that leaves before it is let in spends no ticket', async (t) => {
-  const { auth, letIn, leave, spent } = world(t);
+test('a client that leaves before it is admitted spends no ticket', async (t) => {
+  const { auth, admit, leave, spent } = world(t);
   auth();
   leave();
-  await letIn();
+  await admit();
   t.is(spent.length, 0);
 });
 
-test('a socket that comes when too many wait to be let in is told to come later, and its ticket is not spent', async (t) => {
-  const { auth, letIn, said, spent } = world(t);
+test('a socket that comes when too many wait for a handshake is told to come later, and its ticket is not spent', async (t) => {
+  const { auth, admit, said, spent } = world(t);
   auth();
-  await letIn(false);
+  await admit(false);
   t.is(spent.length, 0);
   t.like(said[0], { type: 'ERROR', payload: { code: 'SYNC_DISABLED' } });
 });

@@ -6,16 +6,15 @@
  *
  * Invariants:
  * - Before `ready` the socket accepts only AUTH, and answers only AUTHENTICATED.
- * - COMMAND and STATUS are answered in the order in which they came, REAUTH beside them, PING at once. So no command
- *   keeps a socket from being found alive, or from getting new credentials.
- * - Each end that the protocol knows is one ERROR frame and then a close. After it nothing is sent and nothing is
- *   read.
- * - A command goes on although its socket has ended: the journal tells the client what became of it.
+ * - COMMAND and STATUS are answered in the order in which they came. REAUTH does not wait for them, and PING is answered at once.
+ *   So a slow command neither makes a socket look dead nor keeps it from new credentials.
+ * - Each end that the protocol knows is one ERROR frame and then a close. After it the socket sends nothing and reads nothing.
+ * - A command goes on after its socket has ended: the journal tells the client its result.
  */
 import type { Credentials } from '../../../actors/identity/session-tokens.ts';
 import type { Registration, SessionWatch } from '../hub.ts';
 import { bytesMax, InboundBudget, type LaneMemory } from './budget.ts';
-import { type Answer, type Commands, errorAnswer, tooLarge } from './commands.ts';
+import { type CommandAnswer, errorAnswer, type LaneCommands, tooLarge } from './commands.ts';
 import {
   type ClientFrame,
   frameBytesMax,
@@ -50,23 +49,23 @@ const closeCodes = { goingAway: 1001, policy: 1008, tooLarge: 1009, tryLater: 10
 /** The other codes are the client's fault: it should not go on as before. */
 const tryLater: ReadonlySet<EndCode> = new Set(['SYNC_DISABLED', 'SOCKET_LIMIT', 'BACKPRESSURE']);
 
-export interface Spent extends Registration {
+export interface Redeemed extends Registration {
   readonly verdict: 'good' | 'spent' | 'gone' | 'stale';
 }
 
 /** What a socket needs from its lane. */
 export interface LaneServices {
-  readonly commands: Commands;
+  readonly commands: LaneCommands;
   readonly metrics: LaneMetrics;
   readonly memory: LaneMemory;
   nowMs(): number;
   schedule(delayMs: number, callback: () => void): () => void;
   isDraining(): boolean;
   verify(ticket: string, deviceId: string): SyncTicket | undefined;
-  /** Resolves when the pace of dials lets the next socket in. False: too many wait. */
-  nextDial(): Promise<boolean>;
+  /** Resolves to true when this socket may authenticate, or at once to false: too many wait. */
+  nextHandshake(): Promise<boolean>;
   /** `gateway` hears of the session from then on. @throws ActorError */
-  spend(ticket: SyncTicket, gateway?: string): Promise<Spent>;
+  redeem(ticket: SyncTicket, gateway?: string): Promise<Redeemed>;
   /** A slot among the sockets of the user. False: there is none. */
   admit(socket: LaneSocket, userUuid: string): boolean;
   /** Calls back once the session has ended. */
@@ -89,13 +88,13 @@ const reauthAttemptsMax = 8;
 const rateExceeded = 'sync rate limit exceeded';
 const protocolIds = { requestId: 'protocol', commandId: 'protocol' } as const;
 
-type State = 'new' | 'authenticating' | 'ready' | 'ending' | 'closed';
+type SocketState = 'new' | 'authenticating' | 'ready' | 'ending' | 'closed';
 
 export class LaneSocket {
   readonly #lane: LaneServices;
   readonly #budget: InboundBudget;
   #connection: LaneConnection | undefined;
-  #state: State = 'new';
+  #state: SocketState = 'new';
   #credentials: Credentials | undefined;
   #deviceId = '';
   #received = 0;
@@ -138,7 +137,7 @@ export class LaneSocket {
     this.#lane.closed(this);
   }
 
-  /** Kept, it would cost each of tens of thousands of sockets a quarter of a kilobyte. */
+  /** A timer that is kept would cost each of tens of thousands of sockets a quarter of a kilobyte. */
   #forgetTimer(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
@@ -148,7 +147,10 @@ export class LaneSocket {
     this.#countUnread(this.#connection?.getBufferedAmount() ?? 0);
   }
 
-  /** The library has answered a ping of the protocol. A client may not have that done without end, and not read it. */
+  /**
+   * The library has answered a ping of WebSocket. It counts as a frame, or a client that does not read could make it answer
+   * without end.
+   */
   pinged(): void {
     if (this.#isEnded) return;
     if (this.#budget.take(0, this.#lane.nowMs())) this.drained();
@@ -179,7 +181,7 @@ export class LaneSocket {
       this.#end(frame);
       return;
     }
-    this.#take(frame, size);
+    this.#checkOrder(frame, size);
   }
 
   /** Runs once all accepted commands have answers. */
@@ -213,7 +215,7 @@ export class LaneSocket {
     this.close(isRetryable ? closeCodes.tryLater : closeCodes.policy, code);
   }
 
-  #take(frame: ClientFrame, size: number): void {
+  #checkOrder(frame: ClientFrame, size: number): void {
     const fault = this.#orderFaultOf(frame);
     if (fault !== undefined) {
       this.#end(fault);
@@ -271,26 +273,26 @@ export class LaneSocket {
     if (ticket === undefined) return 'AUTH_REJECTED';
     this.#state = 'authenticating';
     this.#forgetTimer();
-    const isLetIn = await this.#lane.nextDial();
-    // Nothing would give back the slot of a socket that has ended meanwhile.
-    if (!isLetIn || this.#isEnded) return 'SYNC_DISABLED';
+    const isAdmitted = await this.#lane.nextHandshake();
+    // A socket that has ended meanwhile may not take a slot: nothing would free it.
+    if (!isAdmitted || this.#isEnded) return 'SYNC_DISABLED';
     const credentials = credentialsOf(ticket);
     this.#deviceId = auth.deviceId;
     this.#credentials = credentials;
     if (!this.#lane.admit(this, ticket.userUuid)) return 'SOCKET_LIMIT';
     const watch = this.#lane.watch(credentials, () => this.#end('NOT_AUTHORIZED'));
     this.#unwatch = watch.end;
-    const spent = await this.#spend(ticket, watch.gateway);
-    if (spent === undefined) return 'SYNC_DISABLED';
-    if (spent.verdict === 'spent' || spent.verdict === 'gone') return 'AUTH_REJECTED';
-    if (!this.#isEnded) watch.registered(spent);
+    const redeemed = await this.#redeem(ticket, watch.gateway);
+    if (redeemed === undefined) return 'SYNC_DISABLED';
+    if (redeemed.verdict === 'spent' || redeemed.verdict === 'gone') return 'AUTH_REJECTED';
+    if (!this.#isEnded) watch.registered(redeemed);
     return credentials;
   }
 
   /** Undefined if the actor could not be asked. */
-  async #spend(ticket: SyncTicket, gateway?: string): Promise<Spent | undefined> {
+  async #redeem(ticket: SyncTicket, gateway?: string): Promise<Redeemed | undefined> {
     try {
-      return await this.#lane.spend(ticket, gateway);
+      return await this.#lane.redeem(ticket, gateway);
     } catch (error) {
       this.#lane.failed(error);
       return undefined;
@@ -324,7 +326,7 @@ export class LaneSocket {
   }
 
   async #reauthenticate(frame: ClientFrame, ticket: SyncTicket): Promise<void> {
-    const verdict = (await this.#spend(ticket))?.verdict;
+    const verdict = (await this.#redeem(ticket))?.verdict;
     if (this.#isEnded) return;
     if (verdict === 'spent') {
       this.#end('REAUTH_REJECTED');
@@ -358,14 +360,14 @@ export class LaneSocket {
     }
     this.#queued += 1;
     this.#queuedBytes += size;
-    this.#hold(size);
+    this.#countMemory(size);
     this.#work = (this.#work ?? Promise.resolve())
       .then(() => this.#run(frame))
       .catch((error) => this.#lane.failed(error))
       .finally(() => {
         this.#queued -= 1;
         this.#queuedBytes -= size;
-        this.#hold(-size);
+        this.#countMemory(-size);
       });
   }
 
@@ -376,7 +378,7 @@ export class LaneSocket {
     const accepted = () => this.#answer(frame, { type: 'ACCEPTED', payload: '{"status":"ACCEPTED"}' });
     const answer =
       frame.type === 'COMMAND'
-        ? await commands.carryOut(frame, credentials, accepted)
+        ? await commands.execute(frame, credentials, accepted)
         : await commands.status(frame, credentials);
     metrics.answered(frame.type, answer);
     this.#answer(frame, answer);
@@ -384,7 +386,7 @@ export class LaneSocket {
 
   #answer(
     to: ClientFrame,
-    { type, payload }: Answer | { readonly type: ServerFrameType; readonly payload: string },
+    { type, payload }: CommandAnswer | { readonly type: ServerFrameType; readonly payload: string },
   ): void {
     const digest = withDigest.has(type) ? to.digest : undefined;
     const { requestId, commandId } = to;
@@ -411,11 +413,11 @@ export class LaneSocket {
   }
 
   #countUnread(bytes: number): void {
-    this.#hold(bytes - this.#unread);
+    this.#countMemory(bytes - this.#unread);
     this.#unread = bytes;
   }
 
-  #hold(bytes: number): void {
+  #countMemory(bytes: number): void {
     this.#lane.memory.add(this.userUuid ?? '', bytes);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The sync lane of a gateway: its admission, the slots of users and of the process, and the end of all sockets
- * (docs/protocol/sockets.md, "The sync lane").
+ * The sync lane of a gateway (docs/protocol/sockets.md, "The sync lane"): admission, the slots of users and of the process, and
+ * the end of all sockets.
  *
  * The lane refuses an upgrade over HTTP, before there is a socket. The library pings a socket that was silent for
  * more than a minute and a half, and drops one that does not answer.
@@ -13,26 +13,24 @@ import { NotFoundError } from '../../../runtime/errors.ts';
 import type { Actors } from '../../../runtime/handles.ts';
 import type { Random } from '../../../runtime/random.ts';
 import type { Tracer } from '../../../runtime/tracing.ts';
-import type { AccessKeyGate } from '../../admission/access-key.ts';
-import { accessKeyHeader } from '../../admission/access-key.ts';
+import { type AccessKeyGate, accessKeyHeader } from '../../admission/access-key.ts';
 import type { ClientAddress } from '../../admission/client-address.ts';
 import type { RateLimiter } from '../../admission/rate-limit.ts';
 import type { AccessLog } from '../../http/access-log.ts';
 import type { BodyWriterOptions } from '../../http/body-writer.ts';
 import type { Connections } from '../../http/connections.ts';
-import type { Framing } from '../../http/framing.ts';
-import type { RequestHeaders } from '../../http/headers.ts';
+import type { Framing, RequestHeaders } from '../../http/headers.ts';
 import { type Refusal, refusalHeaders, refusalJson, tooManyRequests } from '../../http/refusal.ts';
 import { anonymousReader, jsonType, Responder } from '../../http/responder.ts';
 import { DISABLED, type HttpRequest, type HttpResponse, type TemplatedApp } from '../../http/uws.ts';
 import type { GatewaySettings } from '../../settings.ts';
 import { socketPath } from '../admission.ts';
-import type { DialPace } from '../dial-pace.ts';
+import type { HandshakeLimiter } from '../handshake-limiter.ts';
 import type { Sockets } from '../sockets.ts';
 import { LaneMemory } from './budget.ts';
-import { Commands } from './commands.ts';
+import { LaneCommands } from './commands.ts';
 import { frameBytesMax } from './envelope.ts';
-import { type LaneServices, LaneSocket, type Spent } from './lane-socket.ts';
+import { type LaneServices, LaneSocket, type Redeemed } from './lane-socket.ts';
 import { prometheusLaneMetrics, type RefusalReason } from './metrics.ts';
 import { createOrigins } from './origins.ts';
 import type { SyncTicket, SyncTickets } from './tickets.ts';
@@ -47,7 +45,7 @@ export interface LaneOptions {
   readonly settings: GatewaySettings['syncLane'];
   readonly socketsMax: number;
   readonly tickets: Pick<SyncTickets, 'verify'>;
-  readonly pace: DialPace;
+  readonly handshakes: HandshakeLimiter;
   readonly gate: AccessKeyGate | undefined;
   readonly limiter: RateLimiter;
   readonly clientAddress: ClientAddress;
@@ -72,12 +70,12 @@ interface UserData {
   readonly endHold: () => void;
 }
 
-const spendMs = 4_000;
+const redeemMs = 4_000;
 /** More than the largest frame, so that a larger one gets a close with the reason. */
 const payloadBytesMax = frameBytesMax + 32 * 1_024;
-/** When clients dial again in a burst, most of them are let in within a second. */
+/** When clients connect again in a burst, most of them are authenticated within a second. */
 const unauthenticatedMax = 5_000;
-const closePaceMs = 1;
+const closeIntervalMs = 1;
 const closeTickMs = 50;
 
 interface RefusedUpgrade {
@@ -95,7 +93,7 @@ const refused = (
   refusal: { status, message, ...(retryAfterMs !== undefined && { retryAfterMs }) },
 });
 const tryAgain = 'Please try again.';
-const switchedOff = refused('disabled', 404, 'There is no sync lane on this server.');
+const laneDisabled = refused('disabled', 404, 'There is no sync lane on this server.');
 const restarting = refused('draining', 503, `The server is about to restart. ${tryAgain}`, 1_000);
 const full = refused('full', 503, `The server has too many connections at the moment. ${tryAgain}`, 30_000);
 const noQuery = refused('query', 400, 'The address of the sync lane has no query.');
@@ -105,21 +103,21 @@ const accessRestricted = refused('access-key', 401, 'Access to this server is re
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the functions of one lane share its state.
 export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
   const { actors, clock, random, settings, tickets, limiter, gate, clientAddress, log } = options;
-  const all = new Set<LaneSocket>();
+  const allSockets = new Set<LaneSocket>();
   const users = new Map<string, Set<LaneSocket>>();
   const admitsOrigin = createOrigins(settings, clientAddress);
   const memory = new LaneMemory(settings.memoryBytes);
-  let waiting = 0;
+  let unauthenticated = 0;
   const metrics = prometheusLaneMetrics(options.registry, {
-    sockets: () => all.size,
+    sockets: () => allSockets.size,
     bytes: () => memory.bytes,
   });
   const failed = (error: unknown) => log.failed(undefined, options.requestId(), error);
 
-  async function spend({ userUuid, ...ticket }: SyncTicket, gateway?: string): Promise<Spent> {
+  async function redeem({ userUuid, ...ticket }: SyncTicket, gateway?: string): Promise<Redeemed> {
     try {
       const fields = { ...ticket, attempt: random.uuid(), gateway };
-      return await actors.get(SyncLane, userUuid).ask.spendSyncTicket(fields, { deadlineMs: spendMs });
+      return await actors.get(SyncLane, userUuid).ask.spendSyncTicket(fields, { deadlineMs: redeemMs });
     } catch (error) {
       if (error instanceof NotFoundError) return { verdict: 'gone' };
       throw error;
@@ -127,29 +125,29 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
   }
 
   const services: LaneServices = {
-    commands: new Commands({ actors, clock, random, failed, tracer: options.tracer }),
+    commands: new LaneCommands({ actors, clock, random, failed, tracer: options.tracer }),
     metrics,
     memory,
     nowMs: () => clock.monotonicMs(),
     schedule: (delayMs, callback) => clock.schedule(delayMs, callback),
     isDraining: options.isDraining,
     verify: (ticket, deviceId) => tickets.verify(ticket, deviceId),
-    nextDial: () => options.pace.next(),
-    spend,
+    nextHandshake: () => options.handshakes.next(),
+    redeem,
     admit(socket, userUuid) {
       const sockets = users.get(userUuid) ?? new Set();
       if (sockets.size >= settings.socketsPerUserMax) return false;
       users.set(userUuid, sockets.add(socket));
-      waiting -= 1;
+      unauthenticated -= 1;
       return true;
     },
     watch: ({ userUuid, identifier }: Credentials, ended) =>
       options.watchWhileAsking({ userUuid, sessionUuid: identifier }, ended),
     closed(socket) {
-      all.delete(socket);
+      allSockets.delete(socket);
       const { userUuid } = socket;
       const sockets = userUuid === undefined ? undefined : users.get(userUuid);
-      if (sockets?.delete(socket) !== true) waiting -= 1;
+      if (sockets?.delete(socket) !== true) unauthenticated -= 1;
       else if (sockets.size === 0 && userUuid !== undefined) users.delete(userUuid);
     },
     failed,
@@ -165,13 +163,13 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
       ? limiter.take(limiter.public, clientAddress.resolve(peer(), headers.get('x-forwarded-for')))
       : 0;
     if (waitMs > 0) return { reason: 'rate-limit', refusal: tooManyRequests(waitMs) };
-    if (!settings.isEnabled) return switchedOff;
+    if (!settings.isEnabled) return laneDisabled;
     const needsKey = gate?.guards('get', socketPath, socketPath) ?? false;
     if (needsKey && !gate?.isKey(headers.get(accessKeyHeader))) return accessRestricted;
     if (req.getQuery() !== undefined) return noQuery;
     if (!admitsOrigin(headers, peer)) return foreignOrigin;
     if (options.isDraining()) return restarting;
-    return all.size >= options.socketsMax || waiting >= unauthenticatedMax ? full : undefined;
+    return allSockets.size >= options.socketsMax || unauthenticated >= unauthenticatedMax ? full : undefined;
   }
 
   app.ws<UserData>(lanePath, {
@@ -184,15 +182,15 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
     upgrade(res, req, context) {
       const headers = options.framing.headersOf(res, req);
       if (headers === undefined) return;
-      const found = refusalOf(res, req, headers);
-      if (found !== undefined) {
-        metrics.refused(found.reason);
-        refuse(res, found.refusal);
+      const refusedUpgrade = refusalOf(res, req, headers);
+      if (refusedUpgrade !== undefined) {
+        metrics.refused(refusedUpgrade.reason);
+        refuse(res, refusedUpgrade.refusal);
         return;
       }
       const socket = new LaneSocket(services);
-      all.add(socket);
-      waiting += 1;
+      allSockets.add(socket);
+      unauthenticated += 1;
       res.upgrade<UserData>(
         { socket, endHold: options.connections.hold(res) },
         headers.get('sec-websocket-key'),
@@ -228,10 +226,10 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
   }
 
   return {
-    /** At random times, as most clients dial again at once. */
+    /** Closes sockets at random times, as most clients connect again at once. */
     async drain(withinMs) {
-      const spreadMs = Math.min(withinMs, all.size * closePaceMs);
-      const due = [...all]
+      const spreadMs = Math.min(withinMs, allSockets.size * closeIntervalMs);
+      const due = [...allSockets]
         .map((socket) => ({ socket, atMs: spreadMs * random.fraction() }))
         .sort((a, b) => a.atMs - b.atMs);
       const ending: Promise<void>[] = [];

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Answer } from './commands.ts';
+import type { CommandAnswer } from './commands.ts';
 
 /** Why an upgrade was refused over HTTP. */
 export type RefusalReason =
@@ -10,7 +10,7 @@ export interface LaneMetrics {
   refused(reason: RefusalReason): void;
   opened(): void;
   closed(reason: string): void;
-  answered(type: string, answer: Answer): void;
+  answered(type: string, answer: CommandAnswer): void;
 }
 
 /** Labels are types, codes and reasons of the protocol, never ids. */

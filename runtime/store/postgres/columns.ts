@@ -1,7 +1,6 @@
 /** The SQL columns of a declared table: how it is laid out, which columns a read names, and how it gets each of them whole. */
-import type { AnyTable } from '../../table.ts';
+import type { AnyRow, AnyTable } from '../../table.ts';
 import { StoreError } from '../store.ts';
-import { type LargeColumn, largeColumn, wholeValue } from './large.ts';
 import { columnsOf, ident, type SqlTable, subsetPredicate } from './sql.ts';
 
 /** The columns asked for, with key and order, in the order of the declaration. So one set of columns is one statement. */
@@ -52,16 +51,16 @@ export function assertPage({ limit, budgetBytes = 1 }: { limit: number; budgetBy
 }
 
 /** The SQL tables of a declared table. */
-interface Layout {
+interface ColumnLayout {
   /** With `generation` in the primary key, and a count of parts for a large column. */
   readonly main: SqlTable;
   readonly large: LargeColumn | undefined;
 }
 
-const layouts = new WeakMap<AnyTable, Layout>();
+const layouts = new WeakMap<AnyTable, ColumnLayout>();
 
 /** Cached per table, because every row of every commit asks for it. */
-export function layoutOf(table: AnyTable): Layout {
+export function layoutOf(table: AnyTable): ColumnLayout {
   const known = layouts.get(table);
   if (known !== undefined) return known;
   const made = computeLayout(table);
@@ -69,7 +68,7 @@ export function layoutOf(table: AnyTable): Layout {
   return made;
 }
 
-function computeLayout(table: AnyTable): Layout {
+function computeLayout(table: AnyTable): ColumnLayout {
   const key: readonly string[] = table.key;
   const large = table.large === undefined ? undefined : largeColumn(table, table.large);
   const generation: readonly string[] = table.generation === undefined ? [] : [table.generation];
@@ -80,4 +79,87 @@ function computeLayout(table: AnyTable): Layout {
     removal: key.map((column) => ({ column, operator: '=' })),
   };
   return { main, large };
+}
+
+// --- large values ------------------------------------------------------------------------------------------
+
+/*
+ * Large values. A table may declare one `text?` column whose values can reach 16 MiB. A value above 512 KiB is cut into parts,
+ * which are rows of `<table>_part (key..., part, content)`. The row itself then holds NULL, and the number of parts in
+ * `<column>_parts`.
+ *
+ * Invariants:
+ * - Row and parts change in one commit, so a reader of one statement sees a value whole.
+ * - A row with `<column>_parts` = n has exactly the parts 0 .. n-1. A rewrite or a removal deletes stale parts, because deleted
+ *   ciphertext must be gone.
+ * - A new small row never touches the part table. That holds only in tables with `generation`, where an insert cannot hit an
+ *   older row of the same key.
+ */
+
+export const wholeBytesMax = 512 * 1024;
+/** A UTF-16 unit takes at most three bytes of UTF-8, so no part exceeds `wholeBytesMax`. */
+const partUnitsMax = Math.floor(wholeBytesMax / 3);
+
+export interface LargeColumn {
+  readonly column: string;
+  /** The column with the number of the row's parts. */
+  readonly count: string;
+  readonly part: SqlTable;
+}
+
+/** `column` is the table's large column. */
+function largeColumn(table: AnyTable, column: string): LargeColumn {
+  const columns = columnsOf(table);
+  const key: readonly string[] = table.key;
+  const keyColumns = Object.fromEntries(key.map((name) => [name, columns[name] ?? 'text']));
+  return {
+    column,
+    count: `${column}_parts`,
+    part: {
+      name: `${table.name}_part`,
+      columns: { ...keyColumns, part: 'int8', content: 'text' },
+      primaryKey: [...key, 'part'],
+      removal: [
+        ...key.map((name) => ({ column: name, operator: '=' as const })),
+        { column: 'part', operator: '>=' },
+      ],
+    },
+  };
+}
+
+/** The parts of a value. None if it is small enough to stay in its row. */
+export function partsOf(value: unknown): readonly string[] {
+  // A unit takes one byte at least and three at most. Only lengths between these bounds need an exact count.
+  if (typeof value !== 'string' || value.length * 3 <= wholeBytesMax) return [];
+  if (value.length <= wholeBytesMax && Buffer.byteLength(value) <= wholeBytesMax) return [];
+  const parts: string[] = [];
+  for (let start = 0; start < value.length; ) {
+    const end = endOfPart(value, start);
+    parts.push(value.slice(start, end));
+    start = end;
+  }
+  return parts;
+}
+
+/** Never cuts between the halves of a surrogate pair, because a half is not valid UTF-8. */
+function endOfPart(value: string, start: number): number {
+  const end = start + partUnitsMax;
+  if (end >= value.length) return value.length;
+  const lastUnit = value.charCodeAt(end - 1);
+  const isHighSurrogate = lastUnit >= 0xd800 && lastUnit <= 0xdbff;
+  return isHighSurrogate ? end - 1 : end;
+}
+
+/** An expression that puts the parts of the large column together. It reads parts only for rows that have some. */
+export function wholeValue(table: AnyTable, large: LargeColumn, alias: string): string {
+  const key: readonly string[] = table.key;
+  const joined = key.map((name) => `p.${ident(name)} = ${alias}.${ident(name)}`).join(' AND ');
+  const parts = `SELECT string_agg(p."content", '' ORDER BY p."part") FROM ${ident(large.part.name)} AS p WHERE ${joined}`;
+  const whole = `${alias}.${ident(large.column)}`;
+  return `CASE WHEN ${alias}.${ident(large.count)} = 0 THEN ${whole} ELSE (${parts}) END`;
+}
+
+export function keyOf(table: AnyTable, row: AnyRow): AnyRow {
+  const key: readonly string[] = table.key;
+  return Object.fromEntries(key.map((name) => [name, row[name] ?? null]));
 }

@@ -8,13 +8,12 @@
  *   until the end, so the second statement needs only the list of members that passed.
  * - Removals come first, so that a commit may hand a unique value from one row to another.
  * - Members and rows are sorted by key, so that two batches take their locks in one order.
- * - There are as many statement texts as sets of tables that are written together. A connection prepares each once, up to the
- *   bound in `pool.ts`.
+ * - There are as many statement texts as sets of tables that are written together, and those of which all rows are new. A
+ *   connection prepares each once, up to the bound in `pool.ts`.
  */
 import type { AnyRow } from '../../table.ts';
 import type { Commit, Write } from '../store.ts';
-import { layoutOf } from './columns.ts';
-import { keyOf, type LargeColumn, partsOf } from './large.ts';
+import { keyOf, type LargeColumn, layoutOf, partsOf } from './columns.ts';
 import { ident, idents, Parameters, type SqlTable, type Statement, typeOf } from './sql.ts';
 import { nowMs } from './statements.ts';
 
@@ -29,6 +28,8 @@ interface Entry {
   readonly member: number;
   readonly sortKey: string;
   readonly row: AnyRow;
+  /** No row has its primary key, so none has to be looked for. */
+  readonly isNew: boolean;
 }
 
 interface TableChange {
@@ -90,15 +91,16 @@ function put({ table, puts }: TableChange, parameters: Parameters): string {
   return `${ident(`put_${table.name}`)} AS (
   INSERT INTO ${ident(table.name)} (${idents(columns)})
   SELECT ${idents(columns, 'w')} FROM ${source(table, columns, puts, parameters)}
-  ORDER BY w.batch_order
-  ON CONFLICT (${idents(table.primaryKey)}) ${onConflict(table, columns)})`;
+  ORDER BY w.batch_order${puts.every(({ isNew }) => isNew) ? '' : onConflict(table, columns)})`;
 }
 
 function onConflict(table: SqlTable, columns: readonly string[]): string {
   const assignments = columns
     .filter((column) => !table.primaryKey.includes(column))
     .map((column) => `${ident(column)} = excluded.${ident(column)}`);
-  return assignments.length === 0 ? 'DO NOTHING' : `DO UPDATE SET ${assignments.join(', ')}`;
+  const change = assignments.length === 0 ? 'DO NOTHING' : `DO UPDATE SET ${assignments.join(', ')}`;
+  return `
+  ON CONFLICT (${idents(table.primaryKey)}) ${change}`;
 }
 
 function remove({ table, removals }: TableChange, parameters: Parameters): string {
@@ -158,14 +160,14 @@ function collectWrite(changeOf: ChangeOf, member: number, write: Write): void {
     return;
   }
   if (large === undefined) {
-    changeOf(main).puts.push(entry(main, member, write.put));
+    changeOf(main).puts.push(entry(main, member, write.put, isNewIn(write)));
     return;
   }
   const parts = partsOf(write.put[large.column]);
   const inRow = parts.length === 0 ? write.put : { ...write.put, [large.column]: null };
-  changeOf(main).puts.push(entry(main, member, { ...inRow, [large.count]: parts.length }));
+  changeOf(main).puts.push(entry(main, member, { ...inRow, [large.count]: parts.length }, isNewIn(write)));
   // There is nothing stale to delete if `generation` keeps an insert from hitting an older row, or if there never was a row.
-  const isFresh = write.isFirst === true || (write.isNew && write.table.generation !== undefined);
+  const isFresh = write.isFirst === true || isNewIn(write);
   if (isFresh && parts.length === 0) return;
   const key = keyOf(write.table, write.put);
   if (!isFresh) removeParts({ changeOf, member, large, key, from: parts.length });
@@ -173,6 +175,10 @@ function collectWrite(changeOf: ChangeOf, member: number, write: Write): void {
     changeOf(large.part).puts.push(entry(large.part, member, { ...key, part, content }));
   }
 }
+
+/** The `generation` of a new row is part of its primary key, and no earlier row had it. */
+const isNewIn = (write: Extract<Write, { readonly put: AnyRow }>): boolean =>
+  write.isNew && write.table.generation !== undefined;
 
 function removeParts({
   changeOf,
@@ -190,9 +196,9 @@ function removeParts({
   changeOf(large.part).removals.push(entry(large.part, member, { ...key, part: from }));
 }
 
-function entry(table: SqlTable, member: number, row: AnyRow): Entry {
+function entry(table: SqlTable, member: number, row: AnyRow, isNew = false): Entry {
   const sortKey = table.primaryKey.map((column) => String(row[column])).join('\u0000');
-  return { member, sortKey, row };
+  return { member, sortKey, row, isNew };
 }
 
 function compare(a: string, b: string): number {

@@ -1,8 +1,8 @@
 import test from 'ava';
 import { drainPromises } from '../../../test/kit/clock.ts';
-import { Gathered } from './gathered.ts';
+import { GatheredStatements } from './gathered.ts';
 
-/** Of statements that end when the test says so. */
+/** Its statements end when the test says so. */
 function createGathered(atOnceMax: number, unanswered: ReadonlySet<number> = new Set()) {
   const statements: (number | readonly number[])[] = [];
   const ends: ((error?: Error) => void)[] = [];
@@ -10,7 +10,7 @@ function createGathered(atOnceMax: number, unanswered: ReadonlySet<number> = new
     new Promise((resolve, reject) => {
       ends.push((error) => (error === undefined ? resolve() : reject(error)));
     });
-  const gathered = new Gathered<number, string>({
+  const gathered = new GatheredStatements<number, string>({
     concurrencyMax: atOnceMax,
     batchMax: 3,
     one: async (request) => {

@@ -3,7 +3,7 @@
  * statements run are gathered for the next one. A statement begins after all of its askers have come, so that each sees
  * everything that was committed before it asked.
  *
- * Askers that the common statement does not answer are served one by one. So are all of them if it fails.
+ * Askers that the common statement does not answer are served one by one. If it fails, all of them are.
  */
 export interface GatheredOptions<Request, Answer> {
   /** The most statements that run at once. */
@@ -19,7 +19,7 @@ interface Asker<Request, Answer> {
   readonly resolve: (answer: Answer | Promise<Answer>) => void;
 }
 
-export class Gathered<Request, Answer> {
+export class GatheredStatements<Request, Answer> {
   readonly #options: GatheredOptions<Request, Answer>;
   readonly #waiting: Asker<Request, Answer>[] = [];
   #running = 0;

@@ -8,24 +8,24 @@ import { isJoinable, type KeysRead, type LookupRead, type StoreRead, type StoreR
 export interface JoinedRead {
   readonly read: StoreRead;
   /** Splits the rows found into an answer for each of the original reads. */
-  split(found: StoreRows): readonly Answer[];
+  split(found: StoreRows): readonly JoinedAnswer[];
 }
 
-interface Answer {
+interface JoinedAnswer {
   /** The index of the original read that it answers. */
   readonly index: number;
   readonly found: StoreRows;
 }
 
 type Matching = KeysRead | LookupRead;
-interface Member {
+interface MatchingRead {
   readonly read: Matching;
   readonly index: number;
 }
 
 export function joinReads(reads: readonly StoreRead[]): readonly JoinedRead[] {
   const unbatched: JoinedRead[] = [];
-  const together = new Map<string, [Member, ...Member[]]>();
+  const together = new Map<string, [MatchingRead, ...MatchingRead[]]>();
   for (const [index, read] of reads.entries()) {
     if (!isJoinable(read)) {
       unbatched.push(single(read, index));
@@ -44,7 +44,7 @@ const single = (read: StoreRead, index: number): JoinedRead => ({
   split: (found) => [{ index, found }],
 });
 
-function joined(members: readonly [Member, ...Member[]]): JoinedRead {
+function joined(members: readonly [MatchingRead, ...MatchingRead[]]): JoinedRead {
   const [first] = members;
   if (members.length === 1) return single(first.read, first.index);
   const by = columnsOf(first.read);

@@ -25,7 +25,7 @@ export interface PoolLimits {
 
 export type Row = Record<string, string | number | boolean | Buffer | null>;
 
-/** Statements prepared under a name. Any further text is parsed anew each time. */
+/** Statements prepared under a name. Any further text is parsed each time. */
 const preparedMax = 256;
 const answerSlackMaxMs = 2_000;
 /**
@@ -66,7 +66,7 @@ export class ConnectionPool {
   }
 
   /** Runs `work` on one connection. @throws StoreError */
-  async run<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+  async run<T>(work: (connection: PooledConnection) => Promise<T>): Promise<T> {
     try {
       return await this.#attempt(work, (text) => this.#names.nameOf(text));
     } catch (error) {
@@ -85,7 +85,7 @@ export class ConnectionPool {
 
   /** Runs `work` between BEGIN and COMMIT. A result that is not `worth` committing is rolled back and still returned. */
   transaction<T>(
-    work: (connection: Connection) => Promise<T>,
+    work: (connection: PooledConnection) => Promise<T>,
     worth: (result: T) => boolean = () => true,
   ): Promise<T> {
     return this.run(async (connection) => {
@@ -107,11 +107,11 @@ export class ConnectionPool {
   }
 
   async #attempt<T>(
-    work: (connection: Connection) => Promise<T>,
+    work: (connection: PooledConnection) => Promise<T>,
     nameOf: (text: string) => string | undefined,
   ): Promise<T> {
     const client = await this.#acquire();
-    const connection = new Connection(client, nameOf);
+    const connection = new PooledConnection(client, nameOf);
     let reusable = false;
     try {
       const result = await work(connection);
@@ -157,7 +157,7 @@ export class StatementNames {
 }
 
 /** One connection while it is lent out. */
-export class Connection {
+export class PooledConnection {
   readonly #client: pg.PoolClient;
   readonly #nameOf: (text: string) => string | undefined;
   /** False once a transaction may have been left open. */

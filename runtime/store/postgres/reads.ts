@@ -4,16 +4,17 @@ import { type LookupRead, type RangeRead, StoreError, type StoreRead } from '../
 import {
   assertPage,
   carriedColumns,
+  type LargeColumn,
   layoutOf,
   orderedColumns,
   orderOf,
   selectList,
   sizeOf,
   subsetCondition,
+  wholeValue,
 } from './columns.ts';
 import { crossOwnerRead } from './cross-owner-read.ts';
 import { type Dialect, firstOfEach, itemColumn } from './each.ts';
-import { type LargeColumn, wholeValue } from './large.ts';
 import { columnsOf, ident, idents, isNullable, Parameters, type PlannedRead, typeOf } from './sql.ts';
 
 export function planRead(read: StoreRead, dialect: Dialect = 'PostgreSQL'): PlannedRead {
@@ -39,7 +40,7 @@ function lookupRead(read: LookupRead, dialect: Dialect): PlannedRead {
   return matchRead(table, unique, values, budgetBytes);
 }
 
-/** By the first columns of a key. The key's index finds the rows and has them in order. */
+/** A look-up by the first columns of a key. The key's index finds the rows and has them in order. */
 function limitedLookup(read: LookupRead, limit: number, dialect: Dialect): PlannedRead {
   assertPage({ limit });
   const { table, unique, values } = read;

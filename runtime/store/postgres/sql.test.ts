@@ -23,6 +23,8 @@ const cases = {
   'short texts': { type: 'text', values: ['', 'NULL', '{"a\\b",c}', null] },
   'long texts': { type: 'text', values: [long, '', 'NULL', `{"a\\b",c}${long}`, `grüße 🙂${long}`, null] },
   integers: { type: 'int8', values: [0, -1, Number.MAX_SAFE_INTEGER, null] },
+  'truth values': { type: 'bool', values: [true, false, null, undefined] },
+  'nothing but nulls, of uuids': { type: 'uuid', values: [null, undefined] },
 } as const;
 
 for (const [name, { type, values }] of Object.entries(cases)) {

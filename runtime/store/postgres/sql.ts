@@ -99,10 +99,14 @@ type Nullable<T> = readonly (T | null | undefined)[];
 export function arrayParameter(type: ColumnType, values: readonly unknown[]): unknown {
   if (values.length === 0) return values;
   if (type === 'bytea') return arrayOfBytes(values as Nullable<Uint8Array>);
+  if (values.every(needsNoQuotes)) return `{${values.map((value) => value ?? 'NULL').join(',')}}`;
   return type === 'text' && areLong(values as Nullable<string>)
     ? arrayOfTexts(values as Nullable<string>)
     : values;
 }
+
+const needsNoQuotes = (value: unknown): boolean =>
+  typeof value === 'number' || typeof value === 'boolean' || value === null || value === undefined;
 
 function areLong(values: Nullable<string>): boolean {
   let length = 0;

@@ -6,7 +6,7 @@ import type pg from 'pg';
 import type { Address } from '../../address.ts';
 import { type Clock, systemClock } from '../../clock.ts';
 import type {
-  Activation,
+  ActivationResult,
   ActorRow,
   Backlog,
   Commit,
@@ -26,7 +26,7 @@ import { StoreError } from '../store.ts';
 import { isCockroachVersion } from './cockroach.ts';
 import { batchCommit } from './commit.ts';
 import { type Dialect, shardsMax } from './each.ts';
-import { Gathered } from './gathered.ts';
+import { GatheredStatements } from './gathered.ts';
 import { joinReads } from './joined-reads.ts';
 import * as ownership from './ownership-statements.ts';
 import { ConnectionPool, type PoolLimits, type Row } from './pool.ts';
@@ -128,9 +128,9 @@ export class PostgresStore implements Store {
   readonly #leases: ConnectionPool;
   #sql: StoreSql;
   readonly #clock: Clock;
-  readonly #activations: Gathered<Activating, Activation>;
-  readonly #slices: Gathered<Address, readonly SliceRow[]>;
-  readonly #timers: Gathered<Address, readonly TimerRow[]>;
+  readonly #activations: GatheredStatements<Activating, ActivationResult>;
+  readonly #slices: GatheredStatements<Address, readonly SliceRow[]>;
+  readonly #timers: GatheredStatements<Address, readonly TimerRow[]>;
 
   constructor(options: PostgresStoreOptions) {
     const sizes = { ...defaultSizes, ...options.sizes };
@@ -164,20 +164,20 @@ export class PostgresStore implements Store {
     this.#sql = options.sql ?? storeSql;
     this.#clock = options.clock ?? systemClock;
     const concurrencyMax = sizes.barriers;
-    this.#activations = new Gathered({
+    this.#activations = new GatheredStatements({
       concurrencyMax,
       batchMax: activatedTogetherMax,
       one: (request) => this.#activateOne(request),
       many: (requests) => this.#activateMany(requests),
     });
-    this.#slices = new Gathered({
+    this.#slices = new GatheredStatements({
       concurrencyMax,
       batchMax: loadedTogetherMax,
       one: async (address) =>
         (await this.#barriers.query(this.#sql.slices(address))) as unknown as SliceRow[],
       many: (addresses) => this.#ofMany<SliceRow>(this.#sql.slicesOfMany(addresses), addresses.length),
     });
-    this.#timers = new Gathered({
+    this.#timers = new GatheredStatements({
       concurrencyMax,
       batchMax: loadedTogetherMax,
       one: async (address) =>
@@ -278,20 +278,20 @@ export class PostgresStore implements Store {
     return (await this.#ownership.query(this.#sql.shards())) as unknown as readonly ShardRow[];
   }
 
-  async activate(address: Address, shard: number, epoch: number, create: boolean): Promise<Activation> {
+  async activate(address: Address, shard: number, epoch: number, create: boolean): Promise<ActivationResult> {
     if (!create) return this.#activations.ask({ address, epoch });
     const row = actorRow(await this.#barriers.query(this.#sql.activateOrCreate(address, shard, epoch)));
     return row === undefined ? { outcome: 'fenced' } : { outcome: 'active', row };
   }
 
-  async #activateOne({ address, epoch }: Activating): Promise<Activation> {
+  async #activateOne({ address, epoch }: Activating): Promise<ActivationResult> {
     const row = actorRow(await this.#barriers.query(this.#sql.activate(address, epoch)));
     if (row !== undefined) return { outcome: 'active', row };
     const isAbsent = (await this.head(address)) === undefined;
     return { outcome: isAbsent ? 'absent' : 'fenced' };
   }
 
-  async #activateMany(requests: readonly Activating[]): Promise<ReadonlyMap<number, Activation>> {
+  async #activateMany(requests: readonly Activating[]): Promise<ReadonlyMap<number, ActivationResult>> {
     const rows = await this.#barriers.query(this.#sql.activateMany(requests));
     return new Map(
       rows.flatMap((each) => {

@@ -5,12 +5,12 @@
  * the next reconciliation.
  */
 import type { GatewayListener, Hint, HostEvent } from '../transport.ts';
-import type { Connection } from './connection.ts';
+import type { ClusterConnection } from './connection.ts';
 import { decodeFrameOf, encodeFrame, type Frame, FrameError, type FrameKind, type FrameOf } from './frame.ts';
 import type { RejectedFrames, TransportMetrics } from './metrics.ts';
 
 export interface AnnouncementsOptions {
-  readonly connection: Connection;
+  readonly connection: ClusterConnection;
   readonly hintSubject: string;
   readonly gatewaySubject: (gateway: string) => string;
   readonly incarnation: string;

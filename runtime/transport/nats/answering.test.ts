@@ -3,7 +3,7 @@ import test from 'ava';
 import { drainPromises, FakeClock } from '../../../test/kit/clock.ts';
 import { NotFoundError } from '../../errors.ts';
 import { silentLogger } from '../../ports.ts';
-import { Answering } from './answering.ts';
+import { CallReceiver } from './answering.ts';
 import { decodeFrame, encodeFrame, type Frame, type FrameOf, inlineBytesMax } from './frame.ts';
 import { noTransportMetrics, RejectedFrames } from './metrics.ts';
 
@@ -16,13 +16,13 @@ function setup() {
   const answers: Frame[] = [];
   const seen = { calls: 0, pulls: 0 };
   const handler = {
-    askFromElsewhere: () => {
+    askFromRemote: () => {
       seen.calls += 1;
       return new Promise(() => {});
     },
     epochOf: () => ownEpoch,
   };
-  const answering = new Answering({
+  const answering = new CallReceiver({
     connection: { publish: (_: string, bytes: Uint8Array) => void answers.push(decodeFrame(bytes)) } as never,
     held: {} as never,
     pulls: {

@@ -5,7 +5,7 @@
  *
  * The claim of the call is compared first. A call that also came to another process is refused as "moved" here, which promises
  * nothing. Only the owner that it is for says "overloaded" or "not fetched", and only there is it certain that nothing took
- * effect. Nor is a large call fetched in vain: its parts can be fetched only once, and the owner needs them.
+ * effect. A large call is fetched by its owner alone, because its parts can be fetched only once.
  */
 import type { Clock } from '../../clock.ts';
 import {
@@ -20,10 +20,10 @@ import type { Logger } from '../../ports.ts';
 import { inSpan, type Tracer } from '../../tracing.ts';
 import { assertSameClaim } from '../owner-epochs.ts';
 import type { TransportHandler } from '../transport.ts';
-import type { Connection, Received } from './connection.ts';
+import type { ClusterConnection, ReceivedMessage } from './connection.ts';
 import { asActorError, errorReplyOf } from './error-reply.ts';
 import { decodeFrame, encodeFrame, type Frame, FrameError, type FrameOf } from './frame.ts';
-import type { HeldMessages, Packed } from './held-messages.ts';
+import type { HeldMessages, PackedFrame } from './held-messages.ts';
 import type { RejectedFrames, TransportMetrics } from './metrics.ts';
 import type { Pulls } from './pulls.ts';
 
@@ -31,7 +31,7 @@ const inFlightMax = 20_000;
 const fetchRetryMs = 100;
 
 export interface AnsweringOptions {
-  readonly connection: Connection;
+  readonly connection: ClusterConnection;
   readonly held: HeldMessages;
   readonly pulls: Pulls;
   readonly shardCount: number;
@@ -41,10 +41,10 @@ export interface AnsweringOptions {
   readonly rejected: RejectedFrames;
   readonly tracer?: Tracer | undefined;
   /** What answers calls to this shard, if they should come here. */
-  readonly handlerOf: (shard: number) => Pick<TransportHandler, 'askFromElsewhere' | 'epochOf'> | undefined;
+  readonly handlerOf: (shard: number) => Pick<TransportHandler, 'askFromRemote' | 'epochOf'> | undefined;
 }
 
-export class Answering {
+export class CallReceiver {
   readonly #options: AnsweringOptions;
   #inFlight = 0;
 
@@ -53,17 +53,17 @@ export class Answering {
   }
 
   /** Takes a message at the subject of a shard. */
-  take(message: Received, shard: number): void {
+  take(message: ReceivedMessage, shard: number): void {
     void this.#answer(message, shard);
   }
 
-  async #answer({ data, reply }: Received, shard: number): Promise<void> {
+  async #answer({ data, reply }: ReceivedMessage, shard: number): Promise<void> {
     const { clock, logger, rejected } = this.#options;
     const arrivedMs = clock.monotonicMs();
     try {
-      const offer = this.#offer(data);
-      this.#ownerOf(shard, offer.epoch);
-      const answer = await this.#counted(() => this.#carriedOut(offer, shard, arrivedMs));
+      const frame = this.#decodeCall(data);
+      this.#ownerOf(shard, frame.epoch);
+      const answer = await this.#withSlot(() => this.#execute(frame, shard, arrivedMs));
       if (answer !== undefined) this.#send(reply, answer);
     } catch (error) {
       if (error instanceof FrameError) {
@@ -77,16 +77,16 @@ export class Answering {
     }
   }
 
-  /** The call, or what stands for it. */
-  #offer(data: Uint8Array): FrameOf<'call' | 'held'> {
+  /** The call, or the frame that says where to fetch it. */
+  #decodeCall(data: Uint8Array): FrameOf<'call' | 'held'> {
     const frame = decodeFrame(data);
     this.#options.metrics.frame('in', frame.kind);
-    if (frame.kind !== 'call' && frame.kind !== 'held') throw noCall();
+    if (frame.kind !== 'call' && frame.kind !== 'held') throw notACall();
     return frame;
   }
 
   /** @throws MovedError: this process does not own the shard by the claim that the call names */
-  #ownerOf(shard: number, named: number | undefined): Pick<TransportHandler, 'askFromElsewhere'> {
+  #ownerOf(shard: number, named: number | undefined): Pick<TransportHandler, 'askFromRemote'> {
     const handler = this.#options.handlerOf(shard);
     const epoch = handler?.epochOf(shard);
     if (handler === undefined || epoch === undefined)
@@ -95,7 +95,7 @@ export class Answering {
     return handler;
   }
 
-  async #counted<T>(work: () => Promise<T>): Promise<T> {
+  async #withSlot<T>(work: () => Promise<T>): Promise<T> {
     if (this.#inFlight >= inFlightMax) throw new OverloadedError('this host has too much to do');
     this.#inFlight += 1;
     try {
@@ -106,24 +106,24 @@ export class Answering {
   }
 
   /** Undefined if the caller no longer waits. */
-  async #carriedOut(
-    offer: FrameOf<'call' | 'held'>,
+  async #execute(
+    frame: FrameOf<'call' | 'held'>,
     shard: number,
     arrivedMs: number,
-  ): Promise<Packed | undefined> {
+  ): Promise<PackedFrame | undefined> {
     const { clock, rejected } = this.#options;
-    const call = offer.kind === 'held' ? await this.#pulled(offer, arrivedMs + offer.remainingMs) : offer;
-    if (call.kind !== 'call') throw noCall();
+    const call = frame.kind === 'held' ? await this.#fetchCall(frame, arrivedMs + frame.remainingMs) : frame;
+    if (call.kind !== 'call') throw notACall();
     const deadlineMs = arrivedMs + call.remainingMs;
     if (deadlineMs <= clock.monotonicMs()) {
       rejected.count('expired');
       return undefined;
     }
     const value = await this.#run(call, shard, deadlineMs);
-    return this.#packed({ kind: 'reply', value }, deadlineMs);
+    return this.#packReply({ kind: 'reply', value }, deadlineMs);
   }
 
-  async #pulled(held: FrameOf<'held'>, deadlineMs: number): Promise<Frame> {
+  async #fetchCall(held: FrameOf<'held'>, deadlineMs: number): Promise<Frame> {
     try {
       return await this.#options.pulls.pull(held, deadlineMs);
     } catch (error) {
@@ -142,17 +142,17 @@ export class Answering {
       throw new TerminalError(`the caller counts ${call.shards} shards where its cluster has ${shardCount}`);
     }
     const { address, command, request, callId, epoch, trace } = call;
-    // It may have moved while the call was fetched.
+    // The shard may have moved while the call was fetched.
     const owner = this.#ownerOf(shard, epoch);
     const received = { address, command, request, callId, deadlineMs, epoch };
     const span =
       trace === undefined ? undefined : tracer?.continued(trace, `serve ${address.kind}.${command}`);
-    if (span === undefined) return owner.askFromElsewhere(received);
-    return inSpan(span, () => owner.askFromElsewhere({ ...received, span }));
+    if (span === undefined) return owner.askFromRemote(received);
+    return inSpan(span, () => owner.askFromRemote({ ...received, span }));
   }
 
   /** The call was handled. Even if its reply cannot be kept for the caller, the call had its effect. */
-  #packed(frame: FrameOf<'reply'>, deadlineMs: number): Packed {
+  #packReply(frame: FrameOf<'reply'>, deadlineMs: number): PackedFrame {
     try {
       return this.#options.held.pack(frame, deadlineMs);
     } catch (error) {
@@ -166,7 +166,7 @@ export class Answering {
     this.#send(reply, { kind: errorReply.kind, bytes: encodeFrame(errorReply) });
   }
 
-  #send(reply: string | undefined, { kind, bytes }: Pick<Packed, 'kind' | 'bytes'>): void {
+  #send(reply: string | undefined, { kind, bytes }: Pick<PackedFrame, 'kind' | 'bytes'>): void {
     if (!reply) return;
     const { connection, metrics, rejected } = this.#options;
     try {
@@ -179,4 +179,4 @@ export class Answering {
   }
 }
 
-const noCall = () => new FrameError('kind', 'frames of this kind are no calls');
+const notACall = () => new FrameError('kind', 'frames of this kind are no calls');

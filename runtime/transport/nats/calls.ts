@@ -6,7 +6,7 @@ import type { OwnerEpochs } from '../owner-epochs.ts';
 import type { AskCall } from '../transport.ts';
 import { errorOf } from './error-reply.ts';
 import { decodeFrame, type Frame, FrameError } from './frame.ts';
-import type { HeldMessages, Packed } from './held-messages.ts';
+import type { HeldMessages, PackedFrame } from './held-messages.ts';
 import type { RejectedFrames, TransportMetrics } from './metrics.ts';
 import type { Mux } from './mux.ts';
 import type { Pulls } from './pulls.ts';
@@ -27,7 +27,7 @@ export interface CallsOptions {
   readonly rejected: RejectedFrames;
 }
 
-export class Calls {
+export class CallSender {
   readonly #options: CallsOptions;
   #inFlight = 0;
 
@@ -63,7 +63,7 @@ export class Calls {
     return await this.ask(call, shard);
   }
 
-  #packed({ address, command, request, callId, deadlineMs, span }: AskCall, epoch: number): Packed {
+  #packed({ address, command, request, callId, deadlineMs, span }: AskCall, epoch: number): PackedFrame {
     const { held, incarnation: from, shardCount: shards, clock } = this.#options;
     const remainingMs = deadlineMs - clock.monotonicMs();
     if (remainingMs <= 0) throw new RetryableError('the deadline has passed', { outcome: 'none' });

@@ -11,19 +11,19 @@
  * Publishing without a connection throws. Pending requests learn of each loss, and listeners of each return. The bytes
  * published and not confirmed by the server are bounded.
  *
- * Everything that goes out is sealed here. An incoming message without a valid seal is counted and dropped.
+ * Everything that goes out is signed here. An incoming message without a valid signature is counted and dropped.
  */
 import { errors, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import { type Clock, sleep } from '../../clock.ts';
 import { messageOf, OverloadedError, TerminalError, UnavailableError } from '../../errors.ts';
 import type { Logger } from '../../ports.ts';
 import type { Random } from '../../random.ts';
-import { DialError, dial, type NatsAccess, type Server, serverOf } from './dial.ts';
+import { DialError, dial, type NatsAccess, type ServerAddress, serverOf } from './dial.ts';
 import { FrameError } from './frame.ts';
+import type { MessageSigner, SignedMessage } from './message-signature.ts';
 import type { RejectedFrames } from './metrics.ts';
-import type { Seal, SealedMessage } from './seal.ts';
 
-export interface ConnectionOptions {
+export interface NatsConnectionOptions {
   readonly access: NatsAccess;
   /** The name that the server shows to operators. */
   readonly name: string;
@@ -33,7 +33,7 @@ export interface ConnectionOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  readonly seal: Seal;
+  readonly signer: MessageSigner;
   readonly rejected: RejectedFrames;
   onLost(): void;
   onRestored(): void;
@@ -46,48 +46,48 @@ const unconfirmedBytesMax = 64 * 1_024 * 1_024;
 /** A confirmation is requested once this much is on its way. */
 const confirmBytes = 1_024 * 1_024;
 const overheadBytes = 128;
-const nobodyCode = 503;
+const noListenerCode = 503;
 /** A planned stop of a server sends its clients to another one, where they arrive within milliseconds. */
 const redialGraceMs = 1_000;
 
 /** A frame that a process of this cluster has sent. */
-export type Received = SealedMessage;
+export type ReceivedMessage = SignedMessage;
 
-export interface Listener {
-  readonly take: (message: Received) => void;
+export interface MessageListener {
+  readonly take: (message: ReceivedMessage) => void;
   /** The server's notice that a request with an answer to `subject` has no listener. */
   readonly nobody?: (subject: string) => void;
 }
 
-interface Subscribed {
+interface ActiveSubscription {
   readonly subject: string;
-  readonly listener: Listener;
+  readonly listener: MessageListener;
   /** The subscription of the last connection, with its number. */
   subscription?: Subscription;
   client?: NatsConnection;
 }
 
-export class Connection {
-  readonly #options: ConnectionOptions;
-  readonly #servers: readonly Server[];
+export class ClusterConnection {
+  readonly #options: NatsConnectionOptions;
+  readonly #servers: readonly ServerAddress[];
   #client: NatsConnection | undefined;
   #isClosed = false;
-  readonly #subscribed = new Set<Subscribed>();
+  readonly #subscribed = new Set<ActiveSubscription>();
   readonly #flushing = new Set<(isDone: boolean) => void>();
   readonly #waiting = new Set<() => void>();
   #lostAtMs = 0;
   #unconfirmedBytes = 0;
   #isConfirming = false;
 
-  private constructor(options: ConnectionOptions) {
+  private constructor(options: NatsConnectionOptions) {
     this.#options = options;
     this.#servers = options.access.servers.map(serverOf);
   }
 
   /** Tries for a bounded time. @throws DialError */
-  static async open(options: ConnectionOptions): Promise<Connection> {
+  static async open(options: NatsConnectionOptions): Promise<ClusterConnection> {
     const { clock } = options;
-    const connection = new Connection(options);
+    const connection = new ClusterConnection(options);
     const untilMs = clock.monotonicMs() + options.startMs;
     for (let failures = 0; ; failures += 1) {
       try {
@@ -115,7 +115,7 @@ export class Connection {
   publish(subject: string, frame: Uint8Array, reply?: string): void {
     if (this.#client === undefined) throw new UnavailableError('NATS cannot be reached now');
     if (this.#unconfirmedBytes > unconfirmedBytesMax) throw new OverloadedError('too much waits for NATS');
-    const data = this.#options.seal.seal(frame, subject, reply);
+    const data = this.#options.signer.sign(frame, subject, reply);
     try {
       this.#client.publish(subject, data, reply === undefined ? undefined : { reply });
     } catch (error) {
@@ -131,8 +131,8 @@ export class Connection {
    * Listens to `subject`, over this and every later connection, until the returned function is called. It still hears messages
    * that the server had sent by then, which would otherwise vanish without an answer.
    */
-  subscribe(subject: string, listener: Listener): () => void {
-    const subscribed: Subscribed = { subject, listener };
+  subscribe(subject: string, listener: MessageListener): () => void {
+    const subscribed: ActiveSubscription = { subject, listener };
     this.#subscribed.add(subscribed);
     if (this.#client !== undefined) this.#subscribe(this.#client, subscribed);
     return () => {
@@ -198,8 +198,11 @@ export class Connection {
     const options = { access, name, pingIntervalMs, random };
     const { client, server } = await dial(this.#servers, options);
     this.#subscribeAll(client);
-    const isThere = await Promise.race([client.flush().then(() => true), client.closed().then(() => false)]);
-    if (!isThere || this.#isClosed) {
+    const isSubscribedNow = await Promise.race([
+      client.flush().then(() => true),
+      client.closed().then(() => false),
+    ]);
+    if (!isSubscribedNow || this.#isClosed) {
       await client.close();
       throw new DialError(`The connection to ${server.address} was lost as soon as it was made.`, false);
     }
@@ -210,7 +213,7 @@ export class Connection {
     this.#wakeWaiting();
   }
 
-  async #watch(client: NatsConnection, server: Server): Promise<void> {
+  async #watch(client: NatsConnection, server: ServerAddress): Promise<void> {
     for await (const status of client.status()) {
       if (status.type === 'disconnect' || status.type === 'staleConnection') this.#lost(client, server);
       if (status.type === 'error') {
@@ -219,7 +222,7 @@ export class Connection {
     }
   }
 
-  #lost(client: NatsConnection, server: Server): void {
+  #lost(client: NatsConnection, server: ServerAddress): void {
     if (this.#client !== client) return;
     this.#client = undefined;
     this.#lostAtMs = this.#options.clock.monotonicMs();
@@ -265,7 +268,7 @@ export class Connection {
     for (const each of this.#subscribed) if (each.client !== client) this.#subscribe(client, each);
   }
 
-  #subscribe(client: NatsConnection, subscribed: Subscribed): void {
+  #subscribe(client: NatsConnection, subscribed: ActiveSubscription): void {
     subscribed.client = client;
     subscribed.subscription = client.subscribe(subscribed.subject, {
       callback: (error, message) => {
@@ -275,16 +278,16 @@ export class Connection {
     });
   }
 
-  #received(message: Msg, { take, nobody }: Listener): void {
+  #received(message: Msg, { take, nobody }: MessageListener): void {
     const { subject, reply, data } = message;
-    if (nobody !== undefined && data.length === 0 && message.headers?.code === nobodyCode) {
+    if (nobody !== undefined && data.length === 0 && message.headers?.code === noListenerCode) {
       nobody(subject);
       return;
     }
-    const { seal, rejected } = this.#options;
+    const { signer, rejected } = this.#options;
     let frame: Uint8Array;
     try {
-      frame = seal.open({ subject, reply, data });
+      frame = signer.verify({ subject, reply, data });
     } catch (error) {
       if (!(error instanceof FrameError)) throw error;
       rejected.count(error.reason);

@@ -1,6 +1,6 @@
 /**
  * Frames: the messages between processes of one cluster over NATS. A frame is one byte of format version, then msgpack of an
- * object with its `kind`. Each goes in a sealed message (`seal.ts`).
+ * object with its `kind`. Each goes in a signed message (`message-signature.ts`).
  *
  * Fields that a newer release added are dropped. A newer version and an unknown kind are rejected as such, so that both sides
  * of a mixed cluster can tell. Times are spans and never points, because the clocks of two processes share nothing. The time on
@@ -21,7 +21,7 @@ export const messageBytesMax = 64 * 1_024 * 1_024;
 const address = z.object({ kind: z.string(), id: z.string() });
 const shards = z.array(z.int().nonnegative());
 
-/** Of a claim. Absent in messages of an earlier release. */
+/** The epoch of a claim. Absent in messages of an earlier release. */
 const epoch = z.int().nonnegative().optional();
 
 const hint = z.discriminatedUnion('hint', [

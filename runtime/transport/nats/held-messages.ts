@@ -11,7 +11,7 @@
  */
 import type { Clock } from '../../clock.ts';
 import { ActorError, NotFoundError, OverloadedError, TerminalError } from '../../errors.ts';
-import type { Connection, Received } from './connection.ts';
+import type { ClusterConnection, ReceivedMessage } from './connection.ts';
 import { errorReplyOf } from './error-reply.ts';
 import {
   decodeFrameOf,
@@ -35,7 +35,7 @@ interface HeldMessage {
 }
 
 export interface HeldMessagesOptions {
-  readonly connection: Pick<Connection, 'subscribe' | 'publish'>;
+  readonly connection: Pick<ClusterConnection, 'subscribe' | 'publish'>;
   /** The subject for requests of parts. */
   readonly subject: string;
   readonly incarnation: string;
@@ -45,7 +45,7 @@ export interface HeldMessagesOptions {
 }
 
 /** A frame ready to be sent, and the message that it stands for if that is held. */
-export interface Packed {
+export interface PackedFrame {
   readonly kind: FrameKind;
   readonly bytes: Buffer;
   readonly heldId: string | undefined;
@@ -68,7 +68,7 @@ export class HeldMessages {
   }
 
   /** @throws OverloadedError, TerminalError: nothing is held */
-  pack(frame: Frame, deadlineMs: number): Packed {
+  pack(frame: Frame, deadlineMs: number): PackedFrame {
     const bytes = encodeFrame(frame);
     if (bytes.length <= inlineBytesMax) return { kind: frame.kind, bytes, heldId: undefined };
     if (bytes.length > messageBytesMax) throw new TerminalError('the message is too large to be sent');
@@ -104,7 +104,7 @@ export class HeldMessages {
     this.#bytes -= held.bytes.length;
   }
 
-  #fetched(message: Received): void {
+  #fetched(message: ReceivedMessage): void {
     const { connection, metrics, rejected } = this.#options;
     if (!message.reply) return;
     try {

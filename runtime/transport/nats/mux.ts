@@ -7,12 +7,12 @@
  */
 import type { Clock } from '../../clock.ts';
 import { MovedError, RetryableError } from '../../errors.ts';
-import type { Connection } from './connection.ts';
+import type { ClusterConnection } from './connection.ts';
 
 const sweepMs = 100;
 const lostRetryMs = 100;
 
-interface Pending {
+interface PendingRequest {
   readonly subject: string;
   readonly deadlineMs: number;
   readonly resolve: (answer: Uint8Array) => void;
@@ -20,15 +20,15 @@ interface Pending {
 }
 
 export class Mux {
-  readonly #connection: Connection;
+  readonly #connection: ClusterConnection;
   readonly #subject: string;
   readonly #clock: Clock;
-  readonly #pending = new Map<string, Pending>();
+  readonly #pending = new Map<string, PendingRequest>();
   #lastToken = 0;
   #isSweeping = false;
 
   /** Answers come to `subject`, which no other process hears. */
-  constructor(connection: Connection, subject: string, clock: Clock) {
+  constructor(connection: ClusterConnection, subject: string, clock: Clock) {
     this.#connection = connection;
     this.#subject = `${subject}.`;
     this.#clock = clock;
@@ -77,7 +77,7 @@ export class Mux {
   }
 
   /** Takes the request that waits for an answer at this subject. */
-  #pendingAt(subject: string): Pending | undefined {
+  #pendingAt(subject: string): PendingRequest | undefined {
     const token = subject.slice(this.#subject.length);
     const pending = this.#pending.get(token);
     this.#pending.delete(token);

@@ -10,7 +10,7 @@
  *   <prefix>.gateway.<id>          events to one gateway
  *   <prefix>.wake                  wake-ups, kept by a stream
  *
- * Everything is sealed (`seal.ts`). There are two connections: control, for small and urgent messages, and bulk, for the parts
+ * Everything is signed (`message-signature.ts`). There are two connections: control, for small and urgent messages, and bulk, for the parts
  * of large ones. A process that cannot keep up with its messages loses its connection, and then only the bulk one.
  */
 import { type Address, shardOf } from '../../address.ts';
@@ -22,11 +22,12 @@ import type { Tracer } from '../../tracing.ts';
 import { OwnerEpochs } from '../owner-epochs.ts';
 import type { AskCall, GatewayListener, Hint, HostEvent, Transport, TransportHandler } from '../transport.ts';
 import { Announcements } from './announcements.ts';
-import { Answering } from './answering.ts';
-import { Calls } from './calls.ts';
-import { Connection } from './connection.ts';
+import { CallReceiver } from './answering.ts';
+import { CallSender } from './calls.ts';
+import { ClusterConnection } from './connection.ts';
 import type { NatsAccess } from './dial.ts';
 import { HeldMessages } from './held-messages.ts';
+import { createMessageSigner, type MessageSigner } from './message-signature.ts';
 import {
   type ConnectionName,
   RejectedFrames,
@@ -35,7 +36,6 @@ import {
 } from './metrics.ts';
 import { Mux } from './mux.ts';
 import { Pulls } from './pulls.ts';
-import { createSeal, type Seal } from './seal.ts';
 import { defaultWakeStreamSettings, WakeStream, type WakeStreamSettings } from './wake-stream.ts';
 
 export interface NatsTransportOptions {
@@ -47,7 +47,7 @@ export interface NatsTransportOptions {
   readonly incarnation: string;
   readonly shardCount: number;
   /** Shared by the processes of the cluster only: 32 bytes. */
-  readonly sealKey: Buffer;
+  readonly signingKey: Buffer;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -64,12 +64,12 @@ const defaultStartMs = 20_000;
 /** @throws DialError: no server could be used in time */
 export async function openNatsTransport(options: NatsTransportOptions): Promise<NatsTransport> {
   let transport: NatsTransport | undefined;
-  const seal = createSeal(options.sealKey, options.clock);
+  const signer = createMessageSigner(options.signingKey, options.clock);
   const rejected = new RejectedFrames(options.metrics, options.logger);
   const connect = (name: ConnectionName) =>
-    Connection.open({
+    ClusterConnection.open({
       ...options,
-      seal,
+      signer,
       rejected,
       name: `scriptorium ${options.incarnation} ${name}`,
       pingIntervalMs: options.pingIntervalMs ?? defaultPingIntervalMs,
@@ -79,7 +79,7 @@ export async function openNatsTransport(options: NatsTransportOptions): Promise<
     });
   const control = await connect('control');
   try {
-    transport = new NatsTransport({ ...options, seal, rejected }, { control, bulk: await connect('bulk') });
+    transport = new NatsTransport({ ...options, signer, rejected }, { control, bulk: await connect('bulk') });
     return transport;
   } catch (error) {
     await control.close(0);
@@ -87,22 +87,22 @@ export async function openNatsTransport(options: NatsTransportOptions): Promise<
   }
 }
 
-type Connections = Readonly<Record<ConnectionName, Connection>>;
+type NatsConnections = Readonly<Record<ConnectionName, ClusterConnection>>;
 
-interface Options extends NatsTransportOptions {
-  readonly seal: Seal;
+interface ConnectedOptions extends NatsTransportOptions {
+  readonly signer: MessageSigner;
   readonly rejected: RejectedFrames;
 }
 
 export class NatsTransport implements Transport, TransportGauges {
-  readonly #options: Options;
+  readonly #options: ConnectedOptions;
   readonly #prefix: string;
-  readonly #connections: Connections;
+  readonly #connections: NatsConnections;
   readonly #muxes: Readonly<Record<ConnectionName, Mux>>;
   readonly #held: HeldMessages;
   readonly #epochs = new OwnerEpochs();
-  readonly #calls: Calls;
-  readonly #answering: Answering;
+  readonly #calls: CallSender;
+  readonly #answering: CallReceiver;
   readonly #wakeStream: WakeStream;
   readonly #announcements: Announcements;
   readonly #routed = new Map<number, () => void>();
@@ -110,7 +110,7 @@ export class NatsTransport implements Transport, TransportGauges {
   readonly reachesOthers = true;
 
   /** Use `openNatsTransport`. */
-  constructor(options: Options, connections: Connections) {
+  constructor(options: ConnectedOptions, connections: NatsConnections) {
     const { clusterName, databaseId, incarnation, clock } = options;
     const { control, bulk } = connections;
     const prefix = `scriptorium.${clusterName}.${databaseId}`;
@@ -132,13 +132,13 @@ export class NatsTransport implements Transport, TransportGauges {
       partsSubject: (holder) => this.#partsSubject(holder),
     });
     const common = { ...options, held: this.#held, pulls };
-    this.#calls = new Calls({
+    this.#calls = new CallSender({
       ...common,
       mux: this.#muxes.control,
       epochs: this.#epochs,
       shardSubject: (shard) => this.#shardSubject(shard),
     });
-    this.#answering = new Answering({
+    this.#answering = new CallReceiver({
       ...common,
       connection: control,
       handlerOf: (shard) => this.#handlerOf(shard),

@@ -18,7 +18,7 @@ const heldBy = (from: string): FrameOf<'held'> => ({
 });
 
 /** Holders answer at once, but for those that stand still. */
-function setup(standingStill: ReadonlySet<string> = new Set()) {
+function setup(stalled: ReadonlySet<string> = new Set()) {
   const clock = new FakeClock();
   const requests = new Map<string, number>();
   const unanswered = new Map<() => void, string>();
@@ -26,7 +26,7 @@ function setup(standingStill: ReadonlySet<string> = new Set()) {
   const mux = {
     request: (holder: string, bytes: Uint8Array, deadlineMs: number) => {
       requests.set(holder, (requests.get(holder) ?? 0) + 1);
-      if (!standingStill.has(holder)) return Promise.resolve(partOf(bytes));
+      if (!stalled.has(holder)) return Promise.resolve(partOf(bytes));
       return new Promise<Uint8Array>((_, reject) => {
         const end = () => {
           unanswered.delete(end);

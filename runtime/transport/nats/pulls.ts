@@ -31,7 +31,7 @@ export interface PullsOptions {
 export class Pulls {
   readonly #options: PullsOptions;
   readonly #bytes = new Semaphore(unfinishedBytesMax);
-  /** By holder, while it has messages to fetch. */
+  /** Keyed by holder, while it has messages to fetch. */
   readonly #holders = new Map<string, Holder>();
 
   constructor(options: PullsOptions) {

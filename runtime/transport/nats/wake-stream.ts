@@ -30,10 +30,10 @@ import type { Logger } from '../../ports.ts';
 import type { Random } from '../../random.ts';
 import type { TellRow } from '../../store/store.ts';
 import type { AskCall } from '../transport.ts';
-import type { Connection } from './connection.ts';
+import type { ClusterConnection } from './connection.ts';
 import { decodeFrameOf, encodeFrame, FrameError } from './frame.ts';
+import type { MessageSigner } from './message-signature.ts';
 import type { RejectedFrames, TransportMetrics } from './metrics.ts';
-import type { Seal } from './seal.ts';
 
 export interface WakeStreamSettings {
   /** The number of servers that keep it. */
@@ -52,14 +52,14 @@ export const defaultWakeStreamSettings: WakeStreamSettings = {
 };
 
 export interface WakeStreamOptions extends WakeStreamSettings {
-  readonly connection: Connection;
+  readonly connection: ClusterConnection;
   readonly name: string;
   readonly subject: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: TransportMetrics;
-  readonly seal: Seal;
+  readonly signer: MessageSigner;
   readonly rejected: RejectedFrames;
   readonly ask: (call: AskCall) => Promise<unknown>;
 }
@@ -129,9 +129,12 @@ export class WakeStream {
   }
 
   async #publish(client: NatsConnection, frame: Buffer): Promise<void> {
-    const { subject, metrics, seal } = this.#options;
+    const { subject, metrics, signer } = this.#options;
     try {
-      await jetstream(client).publish(subject, seal.seal(frame, subject), { timeout: publishMs, retries: 0 });
+      await jetstream(client).publish(subject, signer.sign(frame, subject), {
+        timeout: publishMs,
+        retries: 0,
+      });
     } catch (error) {
       metrics.wakeFailed();
       // The stream is gone, so published wake-ups are lost. The consumer may take long to notice.
@@ -239,9 +242,9 @@ export class WakeStream {
   }
 
   #ask(message: JsMsg): Promise<unknown> {
-    const { clock, random, deliverMs, metrics, seal, ask } = this.#options;
+    const { clock, random, deliverMs, metrics, signer, ask } = this.#options;
     const { subject, data } = message;
-    const { tellId, target } = decodeFrameOf(seal.open({ subject, data }), 'wake');
+    const { tellId, target } = decodeFrameOf(signer.verify({ subject, data }), 'wake');
     metrics.frame('in', 'wake');
     return ask({
       address: target,

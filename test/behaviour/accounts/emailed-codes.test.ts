@@ -97,7 +97,7 @@ test('the code is taken under its own name too, and by clients that say `true` a
 
 test('only the newest code of a network counts, for a quarter of an hour and five guesses', async (t) => {
   const { server, phone, params, codeFor } = await withMail(t, {
-    accounts: { plainAttemptsMax: 100, strangerAttemptsMax: 100 },
+    accounts: { plainAttemptsMax: 100, unknownOriginAttemptsMax: 100 },
   });
   await turn(phone, true);
   const older = await codeFor();

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { Mailer, mailerId } from '../../../actors/mailer/contract.ts';
-import type { Result } from '../../../actors/mailer/sender.ts';
+import type { SendResult } from '../../../actors/mailer/sender.ts';
 import { UnavailableError } from '../../../runtime/errors.ts';
 import { alice } from '../../kit/account.ts';
 import { bobsText, sealedMail } from '../../kit/mail.ts';
@@ -247,7 +247,7 @@ test('a test says a class and nothing else, to one address, and few times a minu
     t.is(tagOf(await call('POST', '/test', { recipient })), '400 invalid-recipient', String(recipient));
   }
   t.is(tagOf(await call('POST', '/test', { ...to, relayId: 'none' })), '404 relay-not-found');
-  const results: readonly (readonly [Result, string])[] = [
+  const results: readonly (readonly [SendResult, string])[] = [
     [{ result: 'sent' }, 'sent'],
     [{ result: 'rejected', failure: 'rejected' }, 'rejected'],
     [{ result: 'transient', failure: 'provider' }, 'transient-failure'],

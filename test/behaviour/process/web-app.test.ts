@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { findProgram, type Program } from '../../../tools/program.ts';
-import { caddy, nginx } from '../../../tools/proxies.ts';
+import { caddy, nginx } from '../../../tools/programs.ts';
 import { replaced } from '../../documentation/commands.ts';
 import { codeBlocksOf } from '../../documentation/texts.ts';
 import { Device } from '../../kit/device.ts';

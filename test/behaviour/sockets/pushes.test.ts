@@ -1,10 +1,10 @@
 /** A client that accepts pushes by the rule, beside one that only syncs: both end with the same state. */
 import test from 'ava';
 import type { Device } from '../../kit/device.ts';
+import { fakeVault, tellUser } from '../../kit/fake-vault.ts';
 import { note, uuidNumber } from '../../kit/items.ts';
 import { SeededRandom } from '../../kit/random.ts';
 import { startServer } from '../../kit/server.ts';
-import { teller, tellUser } from '../../kit/teller.ts';
 
 interface Pushed {
   readonly syncToken: string;
@@ -68,7 +68,7 @@ for (let seed = 1; seed <= 4; seed += 1) {
   test(`a device that takes pushes has what a sync gives, under the same token (seed ${seed})`, async (t) => {
     const random = new SeededRandom(seed);
     const chance = (of: number) => random.fraction() < of;
-    const server = await startServer(t, { moreKinds: [teller] });
+    const server = await startServer(t, { moreKinds: [fakeVault] });
     const phone = new Client(await server.device());
     const laptop = new Client(await server.device());
     const tablet = new Client(await server.device());

@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import { systemClock } from '../../../runtime/clock.ts';
 import { RetryableError, TerminalError } from '../../../runtime/errors.ts';
 import { encodeFrame } from '../../../runtime/transport/nats/frame.ts';
-import { createSeal } from '../../../runtime/transport/nats/seal.ts';
+import { createMessageSigner } from '../../../runtime/transport/nats/message-signature.ts';
 import { startNatsCluster, startNatsServer } from '../../kit/nats-server.ts';
 import {
   addressOn,
@@ -13,7 +13,7 @@ import {
   type ProcessOptions,
   prefixOf,
   rawClient,
-  sealKey,
+  signingKey,
   startProcess,
   type TestProcess,
   tell,
@@ -79,7 +79,7 @@ test('a wake-up that a dead host had taken comes to another one', async (t) => {
   const address = addressOn(0);
   const subject = `${prefixOf(shared.clusterName)}.wake`;
   const frame = encodeFrame({ kind: 'wake', tellId: 'the tell', target: address });
-  await jetstream(dead).publish(subject, createSeal(sealKey, systemClock).seal(frame, subject));
+  await jetstream(dead).publish(subject, createMessageSigner(signingKey, systemClock).sign(frame, subject));
   const consumer = await jetstream(dead).consumers.get(streamOf(shared.clusterName), 'hosts');
   // The open request of the stopped host may still take it.
   await until(async () => (await consumer.next({ expires: 2_000 })) !== null);
@@ -221,7 +221,7 @@ test('a host that stops and serves again at once takes wake-ups once, as before'
   const answer = async () => null;
   const handler = {
     ask: answer,
-    askFromElsewhere: answer,
+    askFromRemote: answer,
     epochOf: () => 1,
     wake: () => {},
     hinted: () => {},

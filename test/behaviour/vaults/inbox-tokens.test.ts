@@ -5,12 +5,12 @@
 import test from 'ava';
 import { bob } from '../../kit/account.ts';
 import { accepted, type Device } from '../../kit/device.ts';
+import { fakeVault, tellUser } from '../../kit/fake-vault.ts';
 import { turn } from '../../kit/gateway.ts';
 import { note, uuidNumber } from '../../kit/items.ts';
 import type { Schedule } from '../../kit/model-store/model-store.ts';
 import { SeededRandom } from '../../kit/random.ts';
 import { startServer } from '../../kit/server.ts';
-import { teller, tellUser } from '../../kit/teller.ts';
 
 const steps = 40;
 
@@ -47,7 +47,7 @@ for (let seed = 1; seed <= 5; seed += 1) {
   test(`no client misses what came into the inbox (seed ${seed})`, async (t) => {
     const random = new SeededRandom(seed);
     const below = (max: number) => Math.floor(random.fraction() * max);
-    const server = await startServer(t, { moreKinds: [teller] });
+    const server = await startServer(t, { moreKinds: [fakeVault] });
     const writer = await server.device();
     const friend = await server.device(bob.email);
     const clients = [new Client(await server.device()), new Client(await server.device())];
@@ -123,7 +123,7 @@ test('a save that was planned before something came into the inbox is answered w
     if (method === 'read' && isHeld) await new Promise<void>((resolve) => held.push(resolve));
     return apply();
   };
-  const server = await startServer(t, { moreKinds: [teller], host: { schedule } });
+  const server = await startServer(t, { moreKinds: [fakeVault], host: { schedule } });
   const somethingIsHeld = async () => {
     while (held.length === 0) await turn();
   };
@@ -136,7 +136,7 @@ test('a save that was planned before something came into the inbox is answered w
   } as const;
   isHeld = true;
   const telling = tellUser(server, client.device.account.userUuid, 'notified', { subject, at: 1 });
-  // The teller first checks whether it has said so already.
+  // The fake vault first checks whether it has said so already.
   await somethingIsHeld();
   held.shift()?.();
   await somethingIsHeld();

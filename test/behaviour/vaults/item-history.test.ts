@@ -186,3 +186,31 @@ for (const { where, passes } of [
     );
   });
 }
+
+test('the history of an item goes with it where it once was, also after its owner has deleted their account', async (t) => {
+  const { server, alice, bob, vault, save } = await started(t);
+  const other = await makeVault(alice);
+  await join(alice, other, bob);
+  const uuid = uuidNumber(2);
+  const places = [
+    { place: vault, content: 'first' },
+    { place: vault, content: 'second' },
+    { place: other, content: 'third' },
+  ];
+  let version = 0;
+  for (const { place, content } of places) {
+    const item = inVault(place, { uuid, content, updated_at_timestamp: version });
+    const { saved_items: saved } = await bob.save(item);
+    version = saved[0]?.updated_at_timestamp ?? t.fail();
+    await server.advance(600_000);
+  }
+  const { userUuid, password } = bob.account;
+  const headers = { 'x-server-password': password };
+  t.is((await bob.call('DELETE', `/v1/users/${userUuid}`, { headers })).status, 200);
+  await server.advance(3_600_000);
+  await save(alice, (more) => inVault(vault, { ...more, deleted: true }), undefined);
+  t.is(server.host.database.sizes.get('revision'), 2, 'what Bob has left in the first vault');
+  await alice.save(inVault(other, { uuid, deleted: true, updated_at_timestamp: version }));
+  await server.advance(10_000);
+  t.is(server.host.database.sizes.get('revision'), 0);
+});

@@ -3,7 +3,7 @@
  * execute each like a model of the rules (docs/protocol/sync.md, "Items of vaults").
  */
 import test from 'ava';
-import type { ModernSyncReply } from '../../../actors/collection/sync-reply.ts';
+import type { ModernSyncReply } from '../../../actors/collection/sync-contract.ts';
 import { accepted, type Device } from '../../kit/device.ts';
 import { note, uuidNumber } from '../../kit/items.ts';
 import { SeededRandom } from '../../kit/random.ts';

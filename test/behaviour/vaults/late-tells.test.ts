@@ -1,9 +1,10 @@
 /** Tells come in any order, and also to users who are gone. */
 import test from 'ava';
+import { defaultItemSettings } from '../../../actors/collection/settings.ts';
 import { bob } from '../../kit/account.ts';
+import { fakeVault, tellUser } from '../../kit/fake-vault.ts';
 import { note, uuidNumber } from '../../kit/items.ts';
 import { startServer } from '../../kit/server.ts';
-import { teller, tellUser } from '../../kit/teller.ts';
 import { accept, invite, join, makeVault } from '../../kit/vaults.ts';
 
 const senderUuid = uuidNumber(0xa);
@@ -19,7 +20,7 @@ const message = (n: number, recipient: string, identifier: string | null = 'same
 });
 
 test('the last sent of messages that replace each other stays, in whichever order they come', async (t) => {
-  const server = await startServer(t, { moreKinds: [teller] });
+  const server = await startServer(t, { moreKinds: [fakeVault] });
   const orders = [
     [1, 2, 3],
     [1, 3, 2],
@@ -45,7 +46,7 @@ test('the last sent of messages that replace each other stays, in whichever orde
 });
 
 test('a message that was replaced and read meanwhile does not come back', async (t) => {
-  const server = await startServer(t, { moreKinds: [teller] });
+  const server = await startServer(t, { moreKinds: [fakeVault] });
   const device = await server.device();
   const { userUuid } = device.account;
   const second = { message: message(2, userUuid), replaces: uuidNumber(1) };
@@ -56,7 +57,7 @@ test('a message that was replaced and read meanwhile does not come back', async 
 });
 
 test('a message that its sender has deleted before it came does not come', async (t) => {
-  const server = await startServer(t, { moreKinds: [teller] });
+  const server = await startServer(t, { moreKinds: [fakeVault] });
   const device = await server.device();
   const { userUuid } = device.account;
   await tellUser(server, userUuid, 'messagesWithdrawn', { uuids: [uuidNumber(1)] });
@@ -69,7 +70,7 @@ test('a message that its sender has deleted before it came does not come', async
 });
 
 test('a user who was let in and out before hearing of either does not wait to be let in for good', async (t) => {
-  const server = await startServer(t, { moreKinds: [teller], vaults: { vaultsMax: 1 } });
+  const server = await startServer(t, { moreKinds: [fakeVault], vaults: { vaultsMax: 1 } });
   const alice = await server.device();
   const bobs = await server.device(bob.email);
   const { userUuid } = bobs.account;
@@ -82,7 +83,7 @@ test('a user who was let in and out before hearing of either does not wait to be
 });
 
 test('nothing is kept for a user who is gone or never was', async (t) => {
-  const server = await startServer(t, { moreKinds: [teller] });
+  const server = await startServer(t, { moreKinds: [fakeVault] });
   const device = await server.device(bob.email);
   const { userUuid, password } = device.account;
   const headers = { 'x-server-password': password };
@@ -101,7 +102,7 @@ test('nothing is kept for a user who is gone or never was', async (t) => {
 });
 
 test('a user who hears late of being let in is given the vault, even with all of their own items', async (t) => {
-  const server = await startServer(t, { moreKinds: [teller] });
+  const server = await startServer(t, { moreKinds: [fakeVault] });
   const alice = await server.device();
   const bobs = await server.device(bob.email);
   const { userUuid } = bobs.account;
@@ -125,29 +126,35 @@ test('a user who hears late of being let in is given the vault, even with all of
   t.is(ownMarkOf(bobs.syncToken), ownMarkOf(token));
 });
 
-test('a deletion in a vault that the owner hears of late takes no revision of a later save', async (t) => {
-  const server = await startServer(t, { moreKinds: [teller] });
-  const alice = await server.device();
-  const vault = await makeVault(alice);
-  const inVault = { shared_vault_uuid: vault, key_system_identifier: 'system' };
-  let version = 0;
-  const save = async (fields: object) => {
-    const { saved_items: saved } = await alice.save(note({ ...fields, updated_at_timestamp: version }));
-    version = saved[0]?.updated_at_timestamp ?? t.fail();
-    await server.advance(600_000);
-  };
-  await save({ content: 'before' });
-  await save({ ...inVault, content: 'there' });
-  await save({ ...inVault, deleted: true });
-  const deletedMicros = version;
-  await save({ ...inVault, content: 'again' });
-  await save({ content: 'home' });
-  await save({ content: 'home, and edited' });
-  const history = async () =>
-    (await alice.call('GET', `/v2/items/${uuidNumber(1)}/revisions`)).body.revisions.length;
-  t.is(await history(), 3);
-  const item = { itemUuid: uuidNumber(1), revisions: 5, isDuplicate: false };
-  const { userUuid } = alice.account;
-  await tellUser(server, userUuid, 'deletedElsewhere', { items: [{ ...item, deletedMicros }] });
-  t.is(await history(), 3);
-});
+for (const { later, pauseMs } of [
+  { later: 'a later save', pauseMs: 600_000 },
+  { later: 'a save in the same millisecond', pauseMs: 0 },
+]) {
+  test(`a deletion in a vault that the owner hears of late takes no revision of ${later}`, async (t) => {
+    const items = { revisions: { ...defaultItemSettings.revisions, pauseMs: 0 } };
+    const server = await startServer(t, { moreKinds: [fakeVault], items });
+    const alice = await server.device();
+    const vault = await makeVault(alice);
+    const inVault = { shared_vault_uuid: vault, key_system_identifier: 'system' };
+    let version = 0;
+    const save = async (fields: object, thenMs = 600_000) => {
+      const { saved_items: saved } = await alice.save(note({ ...fields, updated_at_timestamp: version }));
+      version = saved[0]?.updated_at_timestamp ?? t.fail();
+      await server.advance(thenMs);
+    };
+    await save({ content: 'before' });
+    await save({ ...inVault, content: 'there' });
+    await save({ ...inVault, deleted: true }, pauseMs);
+    const deletedMicros = version;
+    await save({ ...inVault, content: 'again' }, pauseMs);
+    await save({ content: 'home' });
+    await save({ content: 'home, and edited' });
+    const history = async () =>
+      (await alice.call('GET', `/v2/items/${uuidNumber(1)}/revisions`)).body.revisions.length;
+    t.is(await history(), 3);
+    const item = { itemUuid: uuidNumber(1), revisions: 5, isDuplicate: false };
+    const { userUuid } = alice.account;
+    await tellUser(server, userUuid, 'deletedElsewhere', { items: [{ ...item, deletedMicros }] });
+    t.is(await history(), 3);
+  });
+}

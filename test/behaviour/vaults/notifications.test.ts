@@ -1,15 +1,15 @@
 import test, { type ExecutionContext } from 'ava';
 import { accepted, type Device } from '../../kit/device.ts';
+import { fakeVault, tellUser } from '../../kit/fake-vault.ts';
 import { note, uuidNumber } from '../../kit/items.ts';
 import { startServer } from '../../kit/server.ts';
-import { teller, tellUser } from '../../kit/teller.ts';
 
 const vaultUuid = uuidNumber(0xa);
 const otherVaultUuid = uuidNumber(0xb);
 const itemUuid = uuidNumber(0xc);
 const inviteUuid = uuidNumber(0xd);
 
-const withVaults = (t: ExecutionContext) => startServer(t, { moreKinds: [teller] });
+const withVaults = (t: ExecutionContext) => startServer(t, { moreKinds: [fakeVault] });
 
 const removedItem = (uuid = itemUuid, vault = vaultUuid) =>
   ({ type: 'shared_vault_item_removed', vaultUuid: vault, itemUuid: uuid }) as const;

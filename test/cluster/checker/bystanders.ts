@@ -23,7 +23,7 @@ export function checkBystanders(entries: readonly Timed[], report: Report): void
 
 /** The syncs that were sent when another node than the one that is cut off hosted their user. */
 export function* syncsOfOthers(entries: readonly Timed[]): Generator<Sync> {
-  /** By user, since when another node is the host, without a break. */
+  /** Keyed by user, since when another node is the host, without a break. */
   let sinceMs = new Map<string, number>();
   let healedMs = Number.NEGATIVE_INFINITY;
   for (const entry of entries) {
@@ -36,7 +36,7 @@ export function* syncsOfOthers(entries: readonly Timed[]): Generator<Sync> {
     if (entry.event !== 'synced') continue;
     const { user, status, tookMs } = entry;
     const sentMs = entry.atMs - tookMs;
-    const isElsewhere = sentMs >= (sinceMs.get(user) ?? Number.POSITIVE_INFINITY);
-    if (isElsewhere && sentMs <= healedMs) yield { user, status, tookMs };
+    const isOfAnotherHost = sentMs >= (sinceMs.get(user) ?? Number.POSITIVE_INFINITY);
+    if (isOfAnotherHost && sentMs <= healedMs) yield { user, status, tookMs };
   }
 }

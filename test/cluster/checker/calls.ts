@@ -1,13 +1,14 @@
 /** The calls of a history, each with its caller and the times of its first and last sending. */
-import type { Act } from '../acts.ts';
+
 import type { Entry, Timed, Write } from '../history.ts';
+import type { Operation } from '../operations.ts';
 
 export interface Call {
   readonly id: number;
   readonly user: string;
   readonly device: string;
   readonly writes: readonly Write[];
-  readonly act: Act | undefined;
+  readonly operation: Operation | undefined;
   /** Positions in the history. */
   readonly firstSent: number;
   lastSent: number;
@@ -23,11 +24,11 @@ export function* walk(entries: readonly Timed[]): Generator<{
   for (const [at, entry] of entries.entries()) {
     if (entry.event === 'sent') {
       const { call: id, user, device, writes } = entry;
-      calls.set(id, { id, user, device, writes, act: undefined, firstSent: at, lastSent: at });
+      calls.set(id, { id, user, device, writes, operation: undefined, firstSent: at, lastSent: at });
     }
     if (entry.event === 'asked') {
-      const { call: id, user, device, act } = entry;
-      calls.set(id, { id, user, device, writes: [], act, firstSent: at, lastSent: at });
+      const { call: id, user, device, operation } = entry;
+      calls.set(id, { id, user, device, writes: [], operation, firstSent: at, lastSent: at });
     }
     const call = 'call' in entry ? calls.get(entry.call) : undefined;
     if (entry.event === 'repeated' && call !== undefined) call.lastSent = at;

@@ -29,7 +29,7 @@ export class Lineage {
   readonly #end: number;
   readonly #byNonce = new Map<string, Effect>();
   readonly #byVersion = new Map<string, Effect>();
-  /** By uuid, in the order of sending. */
+  /** Keyed by uuid, in the order of sending. */
   readonly #items = new Map<string, Effect[]>();
   readonly #acknowledgedMax = new Map<string, number>();
 
@@ -193,8 +193,8 @@ export class Lineage {
     const writes = (where: string) => this.#memberships.mayWrite(user, where, sent, answered);
     if (vault !== undefined && !writes(vault)) {
       // An owner may save a tombstone for a returned item that still names the vault.
-      const isGoingHome = this.#memberships.mayHaveEnded(vault, answered) && this.#mayOwn(uuid, user);
-      if (!isGoingHome) return false;
+      const isReturning = this.#memberships.mayHaveEnded(vault, answered) && this.#mayOwn(uuid, user);
+      if (!isReturning) return false;
     }
     if (replaced === undefined || replaced.vault === vault) return true;
     const { vault: former } = replaced;

@@ -3,8 +3,9 @@
  * request takes effect between its first sending and its answer. A request that was sent more than once may also take
  * effect any time later, because an attempt may be at a paused node.
  */
-import type { Permission } from '../acts.ts';
+
 import type { Timed } from '../history.ts';
+import type { Permission } from '../operations.ts';
 import { type Call, walk } from './calls.ts';
 
 /** When something took effect. */
@@ -30,14 +31,14 @@ export class Memberships {
   readonly #deletions = new Map<string, Effect>();
   readonly #creators = new Map<string, string>();
   readonly #designated = new Map<string, Map<string, Effect>>();
-  /** By invite, its possible permissions. */
+  /** Keyed by invite, its possible permissions. */
   readonly #permissions = new Map<string, Set<Permission>>();
 
   constructor(entries: readonly Timed[]) {
     const open = new Map<number, Call>();
     for (const { at, entry, call } of walk(entries)) {
       if (entry.event === 'found') this.#make(entry.user, entry.vault, { from: 0, by: at, latest: at });
-      if (call?.act === undefined) continue;
+      if (call?.operation === undefined) continue;
       if (entry.event === 'asked') open.set(call.id, call);
       if (entry.event !== 'done') continue;
       open.delete(call.id);
@@ -105,23 +106,23 @@ export class Memberships {
   }
 
   /** The user who must own the vault by now, because its owner's account is gone; undefined if that is unclear. */
-  heirOf(vault: string, now: number): string | undefined {
+  survivorOf(vault: string, now: number): string | undefined {
     const creator = this.#creators.get(vault);
     const deletion = creator === undefined ? undefined : this.#deletions.get(creator);
     const designated = [...(this.#designated.get(vault) ?? [])];
-    const [[heir, designation] = [], ...others] = designated;
-    if (deletion === undefined || heir === undefined || designation === undefined || others.length > 0)
+    const [[survivor, designation] = [], ...others] = designated;
+    if (deletion === undefined || survivor === undefined || designation === undefined || others.length > 0)
       return undefined;
     const inTime = designation.by < deletion.from;
-    const isEnded = (this.#endings.get(vault) ?? []).length > 0 || this.#deletions.has(heir);
+    const isEnded = (this.#endings.get(vault) ?? []).length > 0 || this.#deletions.has(survivor);
     if (
       !inTime ||
       isEnded ||
-      (this.#removals.get(key(heir, vault)) ?? []).some(({ latest }) => latest > designation.from)
+      (this.#removals.get(key(survivor, vault)) ?? []).some(({ latest }) => latest > designation.from)
     ) {
       return undefined;
     }
-    return now > deletion.from ? heir : undefined;
+    return now > deletion.from ? survivor : undefined;
   }
 
   #mayHaveLostOwner(vault: string, before: number): boolean {
@@ -157,22 +158,23 @@ export class Memberships {
     add(this.#beginnings, key(user, vault), { ...effect, permissions: new Set<Permission>(['admin']) });
   }
 
-  #note({ act, user }: Call, effect: Effect, made: string | undefined): void {
-    if (act?.does === 'make-vault' && made !== undefined) {
+  #note({ operation, user }: Call, effect: Effect, made: string | undefined): void {
+    if (operation?.does === 'make-vault' && made !== undefined) {
       this.#make(user, made, effect);
     }
-    if (act?.does === 'change-invite') this.#permissionsOf(act.invite).add(act.permission);
-    if (act?.does === 'accept') {
-      const permissions = this.#permissionsOf(act.invite).add(act.permission);
-      add(this.#beginnings, key(user, act.vault), { ...effect, permissions });
+    if (operation?.does === 'change-invite') this.#permissionsOf(operation.invite).add(operation.permission);
+    if (operation?.does === 'accept') {
+      const permissions = this.#permissionsOf(operation.invite).add(operation.permission);
+      add(this.#beginnings, key(user, operation.vault), { ...effect, permissions });
     }
-    if (act?.does === 'remove') add(this.#removals, key(act.whom, act.vault), effect);
-    if (act?.does === 'end-vault') add(this.#endings, act.vault, effect);
+    if (operation?.does === 'remove') add(this.#removals, key(operation.whom, operation.vault), effect);
+    if (operation?.does === 'end-vault') add(this.#endings, operation.vault, effect);
     // It follows the answer within seconds.
-    if (act?.does === 'delete-account') this.#deletions.set(user, { ...effect, by: never, latest: never });
-    if (act?.does === 'designate') {
-      const users = this.#designated.get(act.vault) ?? new Map<string, Effect>();
-      this.#designated.set(act.vault, users.set(act.whom, effect));
+    if (operation?.does === 'delete-account')
+      this.#deletions.set(user, { ...effect, by: never, latest: never });
+    if (operation?.does === 'designate') {
+      const users = this.#designated.get(operation.vault) ?? new Map<string, Effect>();
+      this.#designated.set(operation.vault, users.set(operation.whom, effect));
     }
   }
 

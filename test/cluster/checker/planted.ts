@@ -1,7 +1,7 @@
 /**
  * Histories of vaults and files with a planted error, each with the kinds of violation that the checker must report.
  */
-import type { Act } from '../acts.ts';
+import type { Operation } from '../operations.ts';
 import { check } from './checker.ts';
 import { accept, ann, bob, ofAnnAndBob, removeBob, Story, seen, vault, write } from './story.ts';
 import type { ViolationKind } from './violation.ts';
@@ -23,20 +23,21 @@ const byBob = { user: bob, device: 'tablet' };
 export const plantedInVaults: Planted = {
   'a member who was removed is given an item that is saved later': {
     story: () =>
-      saved(new Story().shared().act(removeBob))
+      saved(new Story().shared().operation(removeBob))
         .sync({ ...byBob, retrieved: [fetched] })
         .final([fetched]),
     kinds: ['leak'],
   },
   'a user who was never a member is given an item': {
     story: () =>
-      saved(new Story().act({ does: 'make-vault' }))
+      saved(new Story().operation({ does: 'make-vault' }))
         .sync({ ...byBob, retrieved: [fetched] })
         .final([fetched]),
     kinds: ['leak'],
   },
   'a removed member finds the vault at the end': {
-    story: () => saved(new Story().shared().act(removeBob)).final([fetched]).final([fetched], [fetched], bob),
+    story: () =>
+      saved(new Story().shared().operation(removeBob)).final([fetched]).final([fetched], [fetched], bob),
     kinds: ['leak'],
   },
   'a member who may only read saves': {
@@ -49,7 +50,7 @@ export const plantedInVaults: Planted = {
   },
   'a removed member saves': {
     story: () =>
-      saved(new Story().shared().act(removeBob))
+      saved(new Story().shared().operation(removeBob))
         .sync({ ...byBob, writes: [edited], saved: [['note', 20]] })
         .final([seen(edited, 20, { vault })]),
     kinds: ['forbidden'],
@@ -68,7 +69,7 @@ export const plantedInVaults: Planted = {
       const conflicting = { ...write('note', 'w2', 10), vault: 'other' };
       return saved(new Story().shared('read'))
         .sync({ ...byBob, retrieved: [fetched] })
-        .act({ does: 'make-vault' }, { user: bob, vault: 'other' })
+        .operation({ does: 'make-vault' }, { user: bob, vault: 'other' })
         .sync({ ...byBob, writes: [conflicting], saved: [['note', 20]] })
         .final([seen(conflicting, 20, { vault: 'other', owner: bob })], undefined, bob);
     },
@@ -127,8 +128,8 @@ export const plantedInVaults: Planted = {
       const story = new Story('phone')
         .shared()
         .tell({ event: 'opened', user: bob, device: 'tablet' })
-        .act({ does: 'make-vault' }, { vault: 'other' })
-        .act(accept('write', 'second', 'other'), { user: bob });
+        .operation({ does: 'make-vault' }, { vault: 'other' })
+        .operation(accept('write', 'second', 'other'), { user: bob });
       return saved(story)
         .sync({ ...byBob, retrieved: [fetched] })
         .sync({ writes: [moved], saved: [['note', 20]] })
@@ -143,8 +144,8 @@ export const plantedInVaults: Planted = {
     story: () =>
       saved(new Story('phone').shared().tell({ event: 'opened', user: bob, device: 'tablet' }))
         .sync({ ...byBob, retrieved: [fetched] })
-        .act(removeBob)
-        .act(accept('write', 'second'), { user: bob })
+        .operation(removeBob)
+        .operation(accept('write', 'second'), { user: bob })
         .sync({ ...byBob, dropped: [vault] })
         .tell({ event: 'closing', device: 'tablet' })
         .final([fetched]),
@@ -178,7 +179,7 @@ export const plantedInVaults: Planted = {
     kinds: ['false-conflict'],
   },
   'a vault is gone that nobody has ended': {
-    story: () => new Story().act({ does: 'make-vault' }).belongs(ann, []),
+    story: () => new Story().operation({ does: 'make-vault' }).belongs(ann, []),
     kinds: ['vault-lost'],
   },
   'a survivor gets nothing': {
@@ -190,7 +191,7 @@ export const plantedInVaults: Planted = {
     kinds: ['vault-lost'],
   },
   'a vault is shown to who was removed': {
-    story: () => new Story().shared().act(removeBob).belongs(bob, [ofAnnAndBob]),
+    story: () => new Story().shared().operation(removeBob).belongs(bob, [ofAnnAndBob]),
     kinds: ['vault-kept'],
   },
   'two members are shown different members': {
@@ -211,21 +212,24 @@ export const plantedInVaults: Planted = {
     kinds: ['diverged', 'vault-differs'],
   },
   'a socket tells who was removed': {
-    story: () => heard(new Story().shared().act(removeBob)),
+    story: () => heard(new Story().shared().operation(removeBob)),
     kinds: ['overheard'],
   },
   'a socket tells who was removed what several have saved': {
-    story: () => heard(new Story().shared().act(removeBob), vault),
+    story: () => heard(new Story().shared().operation(removeBob), vault),
     kinds: ['overheard'],
   },
   'a socket tells who is in another vault': {
-    story: () => heard(new Story().act({ does: 'make-vault' })),
+    story: () => heard(new Story().operation({ does: 'make-vault' })),
     kinds: ['overheard'],
   },
 };
 
 function survived(): Story {
-  return new Story().shared().act({ does: 'designate', vault, whom: bob }).act({ does: 'delete-account' });
+  return new Story()
+    .shared()
+    .operation({ does: 'designate', vault, whom: bob })
+    .operation({ does: 'delete-account' });
 }
 
 /** Bob hears of what Ann saved a second later. */
@@ -234,60 +238,65 @@ export function heard(story: Story, by: string = ann): Story {
   return story.tell({ event: 'heard', user: bob, by, savedAtMs });
 }
 
-export const upload: Act = { does: 'upload', file: 'photo', home: ann, bytes: 400 };
-export const uploadShared: Act = { ...upload, home: vault };
-export const read: Act = { does: 'read', file: 'photo', home: ann };
-export const readShared: Act = { ...read, home: vault };
-export const erase: Act = { does: 'erase', file: 'photo', home: ann };
-export const moveIn: Act = { does: 'move', file: 'photo', home: ann, to: vault };
+export const upload: Operation = { does: 'upload', file: 'photo', collection: ann, bytes: 400 };
+export const uploadShared: Operation = { ...upload, collection: vault };
+export const read: Operation = { does: 'read', file: 'photo', collection: ann };
+export const readShared: Operation = { ...read, collection: vault };
+export const erase: Operation = { does: 'erase', file: 'photo', collection: ann };
+export const moveIn: Operation = { does: 'move', file: 'photo', collection: ann, to: vault };
 
-const stored = (...homes: readonly string[]) =>
-  ({ event: 'kept', file: 'photo', homes, whole: true }) as const;
+const stored = (...collections: readonly string[]) =>
+  ({ event: 'kept', file: 'photo', collections: collections, whole: true }) as const;
 
 export const plantedFiles: Planted = {
   'a file that was closed cannot be read': {
-    story: () => new Story().act(upload).act(read, { status: 404 }),
+    story: () => new Story().operation(upload).operation(read, { status: 404 }),
     kinds: ['file-lost'],
   },
   'a file of a vault cannot be read by a member': {
-    story: () => new Story().shared().act(uploadShared).act(readShared, { user: bob, status: 400 }),
+    story: () =>
+      new Story().shared().operation(uploadShared).operation(readShared, { user: bob, status: 400 }),
     kinds: ['file-lost'],
   },
   'a file that was closed is gone at the end': {
-    story: () => new Story().act(upload).tell(stored()),
+    story: () => new Story().operation(upload).tell(stored()),
     kinds: ['file-lost'],
   },
   'a file is lost on its way': {
-    story: () => new Story().shared().act(upload).act(moveIn).tell(stored()),
+    story: () => new Story().shared().operation(upload).operation(moveIn).tell(stored()),
     kinds: ['file-lost'],
   },
   'a file is in two places': {
-    story: () => new Story().shared().act(upload).act(moveIn).tell(stored(ann, vault)),
+    story: () => new Story().shared().operation(upload).operation(moveIn).tell(stored(ann, vault)),
     kinds: ['file-doubled'],
   },
   'a file has other bytes': {
-    story: () => new Story().act(upload).act(read, { whole: false }),
+    story: () => new Story().operation(upload).operation(read, { whole: false }),
     kinds: ['file-torn'],
   },
   'a file has other bytes at the end': {
-    story: () => new Story().act(upload).tell({ ...stored(ann), whole: false }),
+    story: () => new Story().operation(upload).tell({ ...stored(ann), whole: false }),
     kinds: ['file-torn'],
   },
   'a file that was deleted is read': {
-    story: () => new Story().act(upload).act(erase).act(read, { whole: true }),
+    story: () => new Story().operation(upload).operation(erase).operation(read, { whole: true }),
     kinds: ['file-back'],
   },
   'a file that was deleted is there at the end': {
-    story: () => new Story().act(upload).act(erase).tell(stored(ann)),
+    story: () => new Story().operation(upload).operation(erase).tell(stored(ann)),
     kinds: ['file-back'],
   },
   'a removed member reads a file': {
     story: () =>
-      new Story().shared().act(uploadShared).act(removeBob).act(readShared, { user: bob, whole: true }),
+      new Story()
+        .shared()
+        .operation(uploadShared)
+        .operation(removeBob)
+        .operation(readShared, { user: bob, whole: true }),
     kinds: ['file-leak'],
   },
   "one user reads another's file": {
-    story: () => new Story().act(upload).act(read, { user: bob, whole: true }),
+    story: () => new Story().operation(upload).operation(read, { user: bob, whole: true }),
     kinds: ['file-leak'],
   },
   'two uploads find room for one': {
@@ -308,8 +317,8 @@ export const plantedFiles: Planted = {
       new Story()
         .shared()
         .tell({ event: 'counted', user: ann, bytes: 0, limitBytes: 1_000 })
-        .act({ ...upload, bytes: 600 })
-        .act({ ...uploadShared, file: 'film', bytes: 500 }, { user: bob }),
+        .operation({ ...upload, bytes: 600 })
+        .operation({ ...uploadShared, file: 'film', bytes: 500 }, { user: bob }),
     kinds: ['over-quota'],
   },
   'the server counts more than there may be': {
@@ -319,24 +328,24 @@ export const plantedFiles: Planted = {
   'more is there at the end than may be': {
     story: () =>
       new Story()
-        .act({ ...upload, bytes: 1_001 })
+        .operation({ ...upload, bytes: 1_001 })
         .tell(stored(ann))
         .belongs(ann, [], 1_001),
     kinds: ['over-quota'],
   },
   'a file is counted twice': {
-    story: () => new Story().act(upload).tell(stored(ann)).belongs(ann, [], 800),
+    story: () => new Story().operation(upload).tell(stored(ann)).belongs(ann, [], 800),
     kinds: ['miscounted'],
   },
   'a file that was deleted is counted': {
-    story: () => new Story().act(upload).act(erase).tell(stored()).belongs(ann, [], 400),
+    story: () => new Story().operation(upload).operation(erase).tell(stored()).belongs(ann, [], 400),
     kinds: ['miscounted'],
   },
   'a file of a vault is not counted for its owner': {
     story: () =>
       new Story()
         .shared()
-        .act(uploadShared, { user: bob })
+        .operation(uploadShared, { user: bob })
         .tell(stored(vault))
         .belongs(ann, [ofAnnAndBob], 0),
     kinds: ['miscounted'],

@@ -27,7 +27,7 @@ interface Replica {
   readonly items: Map<string, HeldCopy>;
   /** The position in the history of the last sending of its sync's first page. */
   syncBegun: number;
-  /** By collection, the number of its acknowledged writes that the check has already looked for. */
+  /** Keyed by collection, the number of its acknowledged writes that the check has already looked for. */
   readonly compared: Map<string, number>;
 }
 
@@ -38,7 +38,7 @@ export class Replicas {
   readonly #lineage: Lineage;
   readonly #memberships: Memberships;
   readonly #replicas = new Map<string, Replica>();
-  /** By collection. */
+  /** Keyed by collection. */
   readonly #acknowledged = new Map<string, Acknowledged[]>();
 
   constructor(
@@ -130,8 +130,8 @@ export class Replicas {
       // A first sync leaves tombstones out, including those of items that moved here while the device has them
       // elsewhere.
       const isGone = this.#lineage.isDeleted(expected.uuid, expected.version, answeredAt);
-      const isElsewhere = isFirst && (held?.vault ?? user) !== collection;
-      if (isGone && (held === undefined || isElsewhere)) continue;
+      const isInAnotherCollection = isFirst && (held?.vault ?? user) !== collection;
+      if (isGone && (held === undefined || isInAnotherCollection)) continue;
       const has = held === undefined ? 'without it' : `at ${held.version}`;
       this.#report(
         'skipped',

@@ -5,7 +5,7 @@ import type { Report } from './violation.ts';
 
 export function checkSessions(entries: readonly Timed[], report: Report): void {
   const closing = new Set<string>();
-  /** By device, the position in the history from which its session is known to be over. */
+  /** Keyed by device, the position in the history from which its session is known to be over. */
   const ended = new Map<string, number>();
   for (const { at, entry, call } of walk(entries)) {
     if (entry.event === 'closing') closing.add(entry.device);

@@ -1,6 +1,7 @@
 /** Histories written by hand: correct ones, and ones with a planted error. */
-import type { Act, Permission } from '../acts.ts';
+
 import type { Conflict, Entry, Membership, Seen, Timed, Write } from '../history.ts';
+import type { Operation, Permission } from '../operations.ts';
 
 export const ann = 'ann';
 export const bob = 'bob';
@@ -17,7 +18,7 @@ export interface Told {
   readonly dropped?: readonly string[];
 }
 
-/** The outcome of an act. */
+/** The outcome of an operation. */
 export interface Went {
   readonly user?: string;
   readonly status?: number;
@@ -89,23 +90,29 @@ export class Story {
     return this.tell({ event: 'final', user, everything, live });
   }
 
-  ask(act: Act, user: string = ann): number {
+  ask(operation: Operation, user: string = ann): number {
     this.#calls += 1;
-    this.tell({ event: 'asked', call: this.#calls, user, device: `${user}'s`, act });
+    this.tell({ event: 'asked', call: this.#calls, user, device: `${user}'s`, operation });
     return this.#calls;
   }
 
   /** Asked and answered with nothing in between. */
-  act(act: Act, { user, status = 200, whole, vault: made = vault, isRepeated = false }: Went = {}): this {
-    const call = this.ask(act, user);
+  operation(
+    operation: Operation,
+    { user, status = 200, whole, vault: made = vault, isRepeated = false }: Went = {},
+  ): this {
+    const call = this.ask(operation, user);
     if (isRepeated) this.tell({ event: 'repeated', call });
-    const more = { ...(act.does === 'make-vault' && { vault: made }), ...(whole !== undefined && { whole }) };
+    const more = {
+      ...(operation.does === 'make-vault' && { vault: made }),
+      ...(whole !== undefined && { whole }),
+    };
     return this.tell({ event: 'done', call, status, ...more });
   }
 
   /** Ann makes the vault and admits Bob. */
   shared(permission: Permission = 'write'): this {
-    return this.act({ does: 'make-vault' }).act(accept(permission), { user: bob });
+    return this.operation({ does: 'make-vault' }).operation(accept(permission), { user: bob });
   }
 
   /** A user's vaults at the end. */
@@ -115,13 +122,13 @@ export class Story {
 }
 
 export const vault = 'vault';
-export const accept = (permission: Permission = 'write', invite = 'first', where = vault): Act => ({
+export const accept = (permission: Permission = 'write', invite = 'first', where = vault): Operation => ({
   does: 'accept',
   vault: where,
   invite,
   permission,
 });
-export const removeBob: Act = { does: 'remove', vault, whom: bob };
+export const removeBob: Operation = { does: 'remove', vault, whom: bob };
 
 export const ofAnnAndBob: Membership = {
   vault,

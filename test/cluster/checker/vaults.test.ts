@@ -31,8 +31,8 @@ const right: Readonly<Record<string, () => Story>> = {
   'a file that counts twice while it moves within one quota': () =>
     new Story()
       .shared()
-      .act(upload)
-      .act(moveIn)
+      .operation(upload)
+      .operation(moveIn)
       .tell({ event: 'counted', user: ann, bytes: 800, limitBytes: 700 }),
   'a note of two members': () =>
     new Story('phone')
@@ -57,13 +57,13 @@ const right: Readonly<Record<string, () => Story>> = {
   'a removal whose answer was lost may come late': () =>
     new Story()
       .shared()
-      .act(removeBob, { isRepeated: true })
-      .act(accept('write', 'second'), { user: bob })
+      .operation(removeBob, { isRepeated: true })
+      .operation(accept('write', 'second'), { user: bob })
       .belongs(bob, []),
   'a refused save has changed nothing': () =>
     new Story()
       .shared()
-      .act(removeBob, { status: 400 })
+      .operation(removeBob, { status: 400 })
       .sync({ writes: [shared], saved: [['note', 10]] })
       .sync({ ...byBob, retrieved: [fetched] })
       .final([fetched]),
@@ -93,7 +93,7 @@ const right: Readonly<Record<string, () => Story>> = {
     return new Story('phone')
       .shared()
       .sync({ writes: [shared], saved: [['note', 10]] })
-      .act({ does: 'end-vault', vault })
+      .operation({ does: 'end-vault', vault })
       .sync({ retrieved: [home], dropped: [vault] })
       .final([home])
       .belongs(ann, [])
@@ -104,8 +104,8 @@ const right: Readonly<Record<string, () => Story>> = {
     return new Story('phone')
       .shared()
       .sync({ writes: [shared], saved: [['note', 10]] })
-      .act({ does: 'end-vault', vault })
-      .act({ does: 'make-vault' }, { vault: 'other' })
+      .operation({ does: 'end-vault', vault })
+      .operation({ does: 'make-vault' }, { vault: 'other' })
       .sync({ writes: [moved], saved: [['note', 20]] })
       .final([seen(moved, 20, { vault: 'other' })]);
   },
@@ -114,7 +114,7 @@ const right: Readonly<Record<string, () => Story>> = {
     const refusal = { type: 'shared_vault_not_member_error', uuid: 'note', stored: undefined };
     return new Story('phone')
       .shared()
-      .act({ does: 'make-vault' }, { vault: 'other' })
+      .operation({ does: 'make-vault' }, { vault: 'other' })
       .sync({ writes: [shared], saved: [['note', 10]] })
       .sync({ writes: [moved], saved: [['note', 20]] })
       .sync({ ...byBob, writes: [edited], conflicts: [refusal] })
@@ -134,12 +134,12 @@ const right: Readonly<Record<string, () => Story>> = {
     return new Story('phone')
       .shared()
       .tell({ event: 'opened', ...byBob })
-      .act({ does: 'make-vault' }, { vault: 'other' })
+      .operation({ does: 'make-vault' }, { vault: 'other' })
       .sync({ writes: [shared], saved: [['note', 10]] })
       .sync({ ...byBob, retrieved: [fetched] })
       .sync({ writes: [moved], saved: [['note', 20]] })
       .sync({ writes: [gone], saved: [['note', 30]] })
-      .act(accept('write', 'second', 'other'), { user: bob })
+      .operation(accept('write', 'second', 'other'), { user: bob })
       .sync(byBob)
       .final([], [], bob);
   },
@@ -159,7 +159,7 @@ const right: Readonly<Record<string, () => Story>> = {
     new Story()
       .shared()
       .sync({ writes: [shared], saved: [['note', 10]] })
-      .act({ does: 'delete-account' })
+      .operation({ does: 'delete-account' })
       .final([], [], bob)
       .belongs(bob, []),
   'an item of a vault that went with its owner’s account is made anew by a member who has read it': () => {
@@ -168,8 +168,8 @@ const right: Readonly<Record<string, () => Story>> = {
       .shared('read')
       .sync({ writes: [shared], saved: [['note', 10]] })
       .sync({ ...byBob, retrieved: [fetched] })
-      .act({ does: 'delete-account' })
-      .act({ does: 'make-vault' }, { user: bob, vault: 'other' })
+      .operation({ does: 'delete-account' })
+      .operation({ does: 'make-vault' }, { user: bob, vault: 'other' })
       .sync({ ...byBob, writes: [anew], saved: [['note', 20]] })
       .final([seen(anew, 20, { vault: 'other', owner: bob })], undefined, bob);
   },
@@ -177,45 +177,45 @@ const right: Readonly<Record<string, () => Story>> = {
     new Story()
       .shared()
       .sync({ writes: [shared], saved: [['note', 10]] })
-      .act({ does: 'designate', vault, whom: bob })
-      .act({ does: 'delete-account' })
+      .operation({ does: 'designate', vault, whom: bob })
+      .operation({ does: 'delete-account' })
       .final([fetched], [fetched], bob)
       .belongs(bob, [{ ...ofAnnAndBob, owner: bob, members: [{ user: bob, permission: 'admin' }] }]),
   'a socket tells members, and who was one a moment ago': () => {
     const story = heard(new Story().shared());
-    return story.act(removeBob).tell({ event: 'heard', user: bob, by: ann, savedAtMs: 2 });
+    return story.operation(removeBob).tell({ event: 'heard', user: bob, by: ann, savedAtMs: 2 });
   },
   'a socket tells members of what several have saved as that of the vault': () =>
     new Story().shared().tell({ event: 'heard', user: bob, by: vault, savedAtMs: 2 }),
   'a file is in one place at a time': () =>
     new Story()
       .shared()
-      .act(upload)
-      .act(read, { whole: true })
-      .act(moveIn)
-      .act(readShared, { user: bob, whole: true })
-      .tell({ event: 'kept', file: 'photo', homes: [vault], whole: true })
+      .operation(upload)
+      .operation(read, { whole: true })
+      .operation(moveIn)
+      .operation(readShared, { user: bob, whole: true })
+      .tell({ event: 'kept', file: 'photo', collections: [vault], whole: true })
       .belongs(ann, [ofAnnAndBob], 400)
       .belongs(bob, [ofAnnAndBob], 0),
   'a file whose deletion got no answer may be there or not': () =>
     new Story()
-      .act(upload)
-      .act(erase, { status: 400, isRepeated: true })
-      .act(read, { status: 404 })
-      .tell({ event: 'kept', file: 'photo', homes: [], whole: true }),
+      .operation(upload)
+      .operation(erase, { status: 400, isRepeated: true })
+      .operation(read, { status: 404 })
+      .tell({ event: 'kept', file: 'photo', collections: [], whole: true }),
   'a file whose close got no answer may be there or not': () =>
     new Story()
-      .act(upload, { status: 400, isRepeated: true })
-      .act(read, { whole: true })
-      .tell({ event: 'kept', file: 'photo', homes: [ann], whole: true })
+      .operation(upload, { status: 400, isRepeated: true })
+      .operation(read, { whole: true })
+      .tell({ event: 'kept', file: 'photo', collections: [ann], whole: true })
       .belongs(ann, [], 400),
   'a file of a vault is not for who has left': () =>
     new Story()
       .shared()
-      .act(uploadShared)
-      .act({ does: 'remove', vault, whom: bob }, { user: bob })
-      .act(readShared, { user: bob, status: 403 })
-      .tell({ event: 'kept', file: 'photo', homes: [vault], whole: true }),
+      .operation(uploadShared)
+      .operation({ does: 'remove', vault, whom: bob }, { user: bob })
+      .operation(readShared, { user: bob, status: 403 })
+      .tell({ event: 'kept', file: 'photo', collections: [vault], whole: true }),
 };
 
 for (const [what, story] of Object.entries(right)) {

@@ -16,16 +16,16 @@ export function checkVaults(entries: readonly Timed[], memberships: Memberships,
   for (const { user, vaults } of belongs) {
     const listed = new Set(vaults.map(({ vault }) => vault));
     for (const vault of memberships.vaults) {
-      const isHeir = memberships.heirOf(vault, now) === user;
-      if (!listed.has(vault) && (isHeir || memberships.surelyBelongs(user, vault, now, now))) {
-        report('vault-lost', user, isHeir ? `${vault}, which he survives the owner of` : vault);
+      const isSurvivor = memberships.survivorOf(vault, now) === user;
+      if (!listed.has(vault) && (isSurvivor || memberships.surelyBelongs(user, vault, now, now))) {
+        report('vault-lost', user, isSurvivor ? `${vault}, whose owner they survive` : vault);
       }
       if (listed.has(vault) && !memberships.mayBelong(user, vault, now, now))
         report('vault-kept', user, vault);
     }
     for (const { vault, owner } of vaults) {
-      const heir = memberships.heirOf(vault, now) ?? owner;
-      if (owner !== heir) report('vault-lost', heir, `${vault} has the owner ${owner}`);
+      const survivor = memberships.survivorOf(vault, now) ?? owner;
+      if (owner !== survivor) report('vault-lost', survivor, `${vault} has the owner ${owner}`);
     }
   }
   compare(

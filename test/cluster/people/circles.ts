@@ -3,16 +3,15 @@
  * them about a vault, so it must refuse some of their requests.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { SeededRandom } from '../../kit/random.ts';
+import { LongRandom, type SeededRandom } from '../../kit/random.ts';
 import { check } from '../checker/checker.ts';
 import { type Client, openClient } from '../client.ts';
 import type { History } from '../history.ts';
 import type { Tally } from '../tally.ts';
-import { Book } from './book.ts';
-import { listen } from './ear.ts';
 import { count, erase, move, read, upload } from './files.ts';
 import { readFinals } from './finals.ts';
 import { saveItem } from './items.ts';
+import { listen } from './listener.ts';
 import {
   answerInvite,
   changeInvite,
@@ -24,6 +23,7 @@ import {
   removeMember,
 } from './members.ts';
 import { Person } from './person.ts';
+import { SharedFacts } from './shared-facts.ts';
 
 export interface CirclesOptions {
   readonly gateways: readonly string[];
@@ -31,7 +31,7 @@ export interface CirclesOptions {
   readonly seed: number;
   readonly history: History;
   readonly tally: Tally;
-  /** Between two acts of a person, on average. */
+  /** Between two operations of a person, on average. */
   readonly pauseMs: number;
   readonly timeoutMs: number;
   /** See `ClientOptions`. */
@@ -79,16 +79,16 @@ export class Circles {
   constructor(options: CirclesOptions) {
     this.#options = options;
     // Different from that of the devices beside them, which would make the same uuids.
-    this.#random = new SeededRandom(~options.seed);
+    this.#random = new LongRandom(~options.seed);
   }
 
   async open(): Promise<void> {
     const { circles } = this.#options;
     for (let each = 0; each < circles; each += 1) {
-      const book = new Book();
-      const options = { ...this.#options, book };
+      const facts = new SharedFacts();
+      const options = { ...this.#options, facts };
       for (let number = 0; number < peopleInCircle; number += 1) {
-        const random = new SeededRandom(this.#random.below(2 ** 32));
+        const random = new LongRandom(this.#random.below(2 ** 32));
         this.#people.push(await Person.enter({ ...options, client: this.#client(), random }));
       }
     }
@@ -123,7 +123,7 @@ export class Circles {
     const untilMs = performance.now() + restLimitMs;
     const wrongBefore = check(history.entries).length;
     for (;;) {
-      // Twice: the others must get what one device saved in its last act.
+      // Twice: the others must get what one device saved in its last operation.
       for (const { device } of [...this.#people, ...this.#people]) await device.sync();
       const finals = await readFinals(this.#people, () => this.#client());
       const isAtRest = check([...history.entries, ...finals]).length <= wrongBefore;
@@ -136,7 +136,7 @@ export class Circles {
   }
 
   #client(): Client {
-    const random = new SeededRandom(this.#random.below(2 ** 32));
+    const random = new LongRandom(this.#random.below(2 ** 32));
     return openClient('person', random, this.#options, () => performance.now() > this.#finishBy);
   }
 

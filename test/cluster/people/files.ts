@@ -4,15 +4,15 @@
  */
 import { createHash } from 'node:crypto';
 import type { Request } from '../client.ts';
-import type { KnownFile } from './book.ts';
 import type { Person, RequestResult, Send } from './person.ts';
+import type { KnownFile } from './shared-facts.ts';
 
 type Operation = 'read' | 'write' | 'delete' | 'move';
 
 export interface HeldFile {
   readonly person: Person;
   readonly file: string;
-  readonly home: string;
+  readonly collection: string;
 }
 
 const chunksMax = 4;
@@ -28,9 +28,9 @@ function contentOf(file: string, bytes: number): Buffer {
 export async function upload(person: Person): Promise<void> {
   const { random, userUuid, vaults } = person;
   const count = random.chance(0.3) ? 3 : 1;
-  const home = vaults.length > 0 && random.chance(0.6) ? random.pick(vaults).uuid : userUuid;
-  const plans = Array.from({ length: count }, () => planOf(person, home));
-  await Promise.all(plans.map((plan) => uploadOne({ person, file: plan.file.uuid, home }, plan)));
+  const collection = vaults.length > 0 && random.chance(0.6) ? random.pick(vaults).uuid : userUuid;
+  const plans = Array.from({ length: count }, () => planOf(person, collection));
+  await Promise.all(plans.map((plan) => uploadOne({ person, file: plan.file.uuid, collection }, plan)));
 }
 
 interface Plan {
@@ -39,14 +39,14 @@ interface Plan {
   readonly chunks: readonly (readonly [number, Uint8Array])[];
 }
 
-function planOf({ random, book }: Person, home: string): Plan {
+function planOf({ random, facts }: Person, collection: string): Plan {
   const file = {
     uuid: random.uuid(),
     bytes: 500 + random.below(bytesMax),
-    homes: new Set([home]),
+    collections: new Set([collection]),
     isErased: false,
   };
-  book.files.push(file);
+  facts.files.push(file);
   const content = contentOf(file.uuid, file.bytes);
   const length = Math.ceil(file.bytes / (1 + random.below(chunksMax)));
   const chunks: [number, Uint8Array][] = [];
@@ -57,20 +57,23 @@ function planOf({ random, book }: Person, home: string): Plan {
 }
 
 async function uploadOne(held: HeldFile, { file, chunks }: Plan): Promise<void> {
-  const { person, home } = held;
+  const { person, collection } = held;
   const { bytes } = file;
-  const { status } = await person.perform({ does: 'upload', file: file.uuid, home, bytes }, async (send) => {
-    const [token, refusal] = await askForToken(held, send, 'write', { bytes });
-    if (token === undefined) return refusal;
-    const opened = await send({ ...createSession(held, token), takesTooMany: true });
-    if (opened.status !== 200) return opened;
-    for (const [number, body] of chunks) {
-      const call = fileCall(held, token, 'POST', '/upload/chunk', { 'x-chunk-id': String(number) });
-      const sent = await send({ ...call, body });
-      if (sent.status !== 200) return sent;
-    }
-    return send(fileCall(held, token, 'POST', '/upload/close-session'));
-  });
+  const { status } = await person.perform(
+    { does: 'upload', file: file.uuid, collection, bytes },
+    async (send) => {
+      const [token, refusal] = await askForToken(held, send, 'write', { bytes });
+      if (token === undefined) return refusal;
+      const opened = await send({ ...createSession(held, token), takesTooMany: true });
+      if (opened.status !== 200) return opened;
+      for (const [number, body] of chunks) {
+        const call = fileCall(held, token, 'POST', '/upload/chunk', { 'x-chunk-id': String(number) });
+        const sent = await send({ ...call, body });
+        if (sent.status !== 200) return sent;
+      }
+      return send(fileCall(held, token, 'POST', '/upload/close-session'));
+    },
+  );
   if (status !== 200) await abandonUpload(held);
 }
 
@@ -92,9 +95,9 @@ const createSession = (held: HeldFile, token: string): Request =>
 export async function read(person: Person): Promise<void> {
   const held = chooseFile(person);
   if (held === undefined) return;
-  const { file, home, bytes } = held;
+  const { file, collection, bytes } = held;
   const parts = person.random.below(3);
-  await person.perform({ does: 'read', file, home }, (send) =>
+  await person.perform({ does: 'read', file, collection }, (send) =>
     again(send, (once) => readFile(held, once, { bytes, parts })),
   );
 }
@@ -128,8 +131,8 @@ export async function readFile(
 export async function erase(person: Person): Promise<void> {
   const held = chooseFile(person);
   if (held === undefined) return;
-  const { file, home, known } = held;
-  const { status } = await person.perform({ does: 'erase', file, home }, (send) =>
+  const { file, collection, known } = held;
+  const { status } = await person.perform({ does: 'erase', file, collection }, (send) =>
     again(send, async (once) => {
       const [token, refusal] = await askForToken(held, once, 'delete', {});
       return token === undefined ? refusal : once(fileCall(held, token, 'DELETE', ''));
@@ -142,18 +145,18 @@ export async function move(person: Person): Promise<void> {
   const { random, userUuid, vaults } = person;
   const from = chooseFile(person);
   if (from === undefined || vaults.length === 0) return;
-  const isOwn = from.home === userUuid;
-  const targets = vaults.map(({ uuid }) => uuid).filter((uuid) => uuid !== from.home);
+  const isOwn = from.collection === userUuid;
+  const targets = vaults.map(({ uuid }) => uuid).filter((uuid) => uuid !== from.collection);
   const to = isOwn || (targets.length > 0 && random.chance(0.6)) ? random.pick(targets) : userUuid;
   // The token's vault is the target for files from an account.
-  const held = isOwn ? { ...from, home: to } : from;
+  const held = isOwn ? { ...from, collection: to } : from;
   const type = isOwn
     ? 'user-to-shared-vault'
     : to === userUuid
       ? 'shared-vault-to-user'
       : 'shared-vault-to-shared-vault';
-  from.known.homes.add(to);
-  await person.perform({ does: 'move', file: from.file, home: from.home, to }, (send) =>
+  from.known.collections.add(to);
+  await person.perform({ does: 'move', file: from.file, collection: from.collection, to }, (send) =>
     again(send, async (once) => {
       const [token, refusal] = await askForToken(held, once, 'move', { type, target: to });
       return token === undefined ? refusal : once(fileCall(held, token, 'POST', '/move'));
@@ -165,15 +168,17 @@ export async function move(person: Person): Promise<void> {
 function chooseFile(
   person: Person,
 ): (HeldFile & { readonly bytes: number; readonly known: KnownFile }) | undefined {
-  const { book, random, userUuid, vaults } = person;
-  if (book.files.length === 0) return undefined;
-  const isNear = ({ homes, isErased }: KnownFile) =>
-    !isErased && (homes.has(userUuid) || vaults.some(({ uuid }) => homes.has(uuid)));
-  const near = book.files.filter(isNear);
-  const known = random.pick(near.length > 0 && random.chance(0.85) ? near : book.files);
-  const homes = [...known.homes].filter((home) => home === userUuid || !book.users.has(home));
-  if (homes.length === 0) return undefined;
-  return { person, file: known.uuid, home: random.pick(homes), bytes: known.bytes, known };
+  const { facts, random, userUuid, vaults } = person;
+  if (facts.files.length === 0) return undefined;
+  const isNear = ({ collections, isErased }: KnownFile) =>
+    !isErased && (collections.has(userUuid) || vaults.some(({ uuid }) => collections.has(uuid)));
+  const near = facts.files.filter(isNear);
+  const known = random.pick(near.length > 0 && random.chance(0.85) ? near : facts.files);
+  const collections = [...known.collections].filter(
+    (collection) => collection === userUuid || !facts.users.has(collection),
+  );
+  if (collections.length === 0) return undefined;
+  return { person, file: known.uuid, collection: random.pick(collections), bytes: known.bytes, known };
 }
 
 async function again(send: Send, once: (send: Send) => Promise<RequestResult>): Promise<RequestResult> {
@@ -189,7 +194,7 @@ interface WantedToken {
 }
 
 async function askForToken(
-  { person, file, home }: HeldFile,
+  { person, file, collection }: HeldFile,
   send: Send,
   operation: Operation,
   { bytes, type, target }: WantedToken,
@@ -199,7 +204,7 @@ async function askForToken(
     body: { operation, resources: [{ remoteIdentifier: file, unencryptedFileSize: bytes }] },
   };
   const ofVault = {
-    path: `/v1/shared-vaults/${home}/valet-tokens`,
+    path: `/v1/shared-vaults/${collection}/valet-tokens`,
     body: {
       remote_identifier: file,
       operation,
@@ -208,19 +213,19 @@ async function askForToken(
       shared_vault_to_shared_vault_move_target_uuid: target,
     },
   };
-  const actor = home === person.userUuid ? own : ofVault;
+  const actor = collection === person.userUuid ? own : ofVault;
   const { status, body } = await send({ method: 'POST', token: person.token, ...actor });
   return [(body as { valetToken?: string } | undefined)?.valetToken, { status }];
 }
 
 function fileCall(
-  { person, home }: HeldFile,
+  { person, collection }: HeldFile,
   token: string,
   method: Request['method'],
   path: string,
   headers: Readonly<Record<string, string>> = {},
 ): Request {
-  const base = home === person.userUuid ? '/v1/files' : '/v1/shared-vault/files';
+  const base = collection === person.userUuid ? '/v1/files' : '/v1/shared-vault/files';
   return { method, path: base + path, headers: { 'x-valet-token': token, ...headers } };
 }
 

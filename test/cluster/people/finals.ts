@@ -1,12 +1,12 @@
 /** The final state of a circle, when nobody acts any more, as new devices receive it. */
 import { signIn } from '../account.ts';
-import type { Permission } from '../acts.ts';
 import type { Client } from '../client.ts';
 import { foreignToken, readItems } from '../device.ts';
 import type { Entry, Membership, Timed } from '../history.ts';
-import type { KnownFile } from './book.ts';
+import type { Permission } from '../operations.ts';
 import { countedBytes, readFile } from './files.ts';
 import type { Person, Send } from './person.ts';
+import type { KnownFile } from './shared-facts.ts';
 
 const filesAtOnce = 8;
 
@@ -25,7 +25,7 @@ export async function readFinals(
 ): Promise<readonly Timed[]> {
   const entries: Entry[] = [];
   for (const person of people) entries.push(...(await readPerson(person, newClient())));
-  const files = new Map(people.flatMap(({ book }) => book.files.map((file) => [file.uuid, file] as const)));
+  const files = new Map(people.flatMap(({ facts }) => facts.files.map((file) => [file.uuid, file] as const)));
   const toFind = [...files.values()];
   while (toFind.length > 0) {
     const some = toFind.splice(0, filesAtOnce);
@@ -63,19 +63,19 @@ async function readVaults(person: Person): Promise<readonly Membership[]> {
 }
 
 /** Looks for it in every possible place. */
-async function findFile({ uuid, bytes, homes }: KnownFile, people: readonly Person[]): Promise<Entry> {
+async function findFile({ uuid, bytes, collections }: KnownFile, people: readonly Person[]): Promise<Entry> {
   const found: string[] = [];
   let isWhole = true;
-  for (const home of homes) {
+  for (const collection of collections) {
     const isReader = ({ userUuid, vaults }: Person) =>
-      userUuid === home || vaults.some((vault) => vault.uuid === home);
+      userUuid === collection || vaults.some((vault) => vault.uuid === collection);
     const person = people.find(isReader);
     if (person === undefined) continue;
     const send: Send = (request) => person.client.call(request);
-    const { status, whole } = await readFile({ person, file: uuid, home }, send, { bytes, parts: 1 });
+    const { status, whole } = await readFile({ person, file: uuid, collection }, send, { bytes, parts: 1 });
     if (status !== 200) continue;
-    found.push(home);
+    found.push(collection);
     isWhole &&= whole === true;
   }
-  return { event: 'kept', file: uuid, homes: found, whole: isWhole };
+  return { event: 'kept', file: uuid, collections: found, whole: isWhole };
 }

@@ -24,10 +24,10 @@ function chooseWrite(person: Person): Write {
 }
 
 /** A vault that the person knows, now and then one of others, or none. */
-function chooseVault({ random, vaults, book }: Person): string | undefined {
+function chooseVault({ random, vaults, facts }: Person): string | undefined {
   const drawn = random.fraction();
   if (drawn < 0.2) return undefined;
-  if (drawn < 0.26 && book.vaults.size > 0) return random.pick([...book.vaults]);
+  if (drawn < 0.26 && facts.vaults.size > 0) return random.pick([...facts.vaults]);
   return vaults.length === 0 ? undefined : random.pick(vaults).uuid;
 }
 

@@ -1,6 +1,6 @@
 /** People's actions with vaults: they make them, admit, remove, leave, hand on and end. */
 
-import { type Act, type Permission, permissions } from '../acts.ts';
+import { type Operation, type Permission, permissions } from '../operations.ts';
 import type { Person } from './person.ts';
 
 const path = '/v1/shared-vaults';
@@ -22,7 +22,7 @@ export async function makeVault(person: Person): Promise<void> {
     const made = body as { sharedVault?: { uuid: string } } | undefined;
     return { status, ...(made?.sharedVault !== undefined && { vault: made.sharedVault.uuid }) };
   });
-  if (vault !== undefined) person.book.vaults.add(vault);
+  if (vault !== undefined) person.facts.vaults.add(vault);
   await person.listVaults();
 }
 
@@ -62,10 +62,13 @@ export async function answerInvite(person: Person): Promise<void> {
   if (waiting.length === 0) return;
   const { uuid, shared_vault_uuid: vault, permission } = random.pick(waiting);
   const what = { vault, invite: uuid };
-  const act: Act = random.chance(0.8)
+  const operation: Operation = random.chance(0.8)
     ? { does: 'accept', ...what, permission }
     : { does: 'decline', ...what };
-  await person.performOnce(act, { method: 'POST', path: `${path}/${vault}/invites/${uuid}/${act.does}` });
+  await person.performOnce(operation, {
+    method: 'POST',
+    path: `${path}/${vault}/invites/${uuid}/${operation.does}`,
+  });
   await person.listVaults();
 }
 
@@ -84,8 +87,8 @@ export async function leave(person: Person): Promise<void> {
 }
 
 async function remove(person: Person, vault: string, whom: string): Promise<void> {
-  const act = { does: 'remove', vault, whom } as const;
-  await person.performOnce(act, { method: 'DELETE', path: `${path}/${vault}/users/${whom}` });
+  const operation = { does: 'remove', vault, whom } as const;
+  await person.performOnce(operation, { method: 'DELETE', path: `${path}/${vault}/users/${whom}` });
 }
 
 export async function designateSurvivor(person: Person): Promise<void> {

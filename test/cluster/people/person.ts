@@ -5,16 +5,16 @@
 
 import type { SeededRandom } from '../../kit/random.ts';
 import { type Account, register, signIn } from '../account.ts';
-import type { Act } from '../acts.ts';
 import type { Answer, Client, Request } from '../client.ts';
 import { UnansweredError } from '../client.ts';
 import { Device, RefusedError } from '../device.ts';
 import type { History } from '../history.ts';
+import type { Operation } from '../operations.ts';
 import type { Tally } from '../tally.ts';
-import type { Book } from './book.ts';
+import type { SharedFacts } from './shared-facts.ts';
 
 export interface PersonOptions {
-  readonly book: Book;
+  readonly facts: SharedFacts;
   readonly client: Client;
   readonly history: History;
   readonly random: SeededRandom;
@@ -45,7 +45,7 @@ interface Life {
 }
 
 export class Person {
-  readonly book: Book;
+  readonly facts: SharedFacts;
   readonly client: Client;
   readonly history: History;
   readonly random: SeededRandom;
@@ -58,7 +58,7 @@ export class Person {
 
   private constructor(options: PersonOptions, life: Life) {
     this.#options = options;
-    this.book = options.book;
+    this.facts = options.facts;
     this.client = options.client;
     this.history = options.history;
     this.random = options.random;
@@ -91,7 +91,7 @@ export class Person {
   }
 
   others(): readonly string[] {
-    return [...this.book.users].filter((user) => user !== this.userUuid);
+    return [...this.facts.users].filter((user) => user !== this.userUuid);
   }
 
   /** Sends a request that changes nothing. */
@@ -106,25 +106,25 @@ export class Person {
     );
     this.vaults = (listed?.sharedVaults ?? []).map(({ uuid, user_uuid: owner }) => ({ uuid, owner }));
     for (const { uuid: vault } of this.vaults) {
-      if (this.book.vaults.has(vault)) continue;
+      if (this.facts.vaults.has(vault)) continue;
       // They made it in a call whose answer was lost.
-      this.book.vaults.add(vault);
+      this.facts.vaults.add(vault);
       this.history.add({ event: 'found', user: this.userUuid, vault });
     }
   }
 
   /** Does one thing, in as many calls as it takes. @throws RefusedError, UnansweredError */
-  async perform(act: Act, steps: (send: Send) => Promise<RequestResult>): Promise<RequestResult> {
+  async perform(operation: Operation, steps: (send: Send) => Promise<RequestResult>): Promise<RequestResult> {
     const { history } = this;
     const call = history.nextCall();
-    history.add({ event: 'asked', call, user: this.userUuid, device: this.#life.name, act });
+    history.add({ event: 'asked', call, user: this.userUuid, device: this.#life.name, operation });
     const send: Send = async (request) => {
       const answer = await this.client.call(request, () => history.add({ event: 'repeated', call }));
       const { status } = answer;
       if (status < 500) return answer;
       const text = `${request.path}: ${answer.bytes.toString().slice(0, 300)}`;
       history.add({ event: 'failed', call, status, text });
-      throw new Error(`${act.does} was answered ${status}`);
+      throw new Error(`${operation.does} was answered ${status}`);
     };
     try {
       const { status, vault, whole } = await steps(send);
@@ -138,7 +138,7 @@ export class Person {
         ...(whole !== undefined && { whole }),
       };
       history.add({ event: 'done', call, ...outcome });
-      this.#options.tally.act(act.does, status === 200);
+      this.#options.tally.act(operation.does, status === 200);
       return outcome;
     } catch (error) {
       if (error instanceof UnansweredError) history.add({ event: 'unanswered', call });
@@ -147,8 +147,8 @@ export class Person {
   }
 
   /** An act that is a single call of the person's session. */
-  performOnce(act: Act, request: Omit<Request, 'token'>): Promise<RequestResult> {
-    return this.perform(act, async (send) => {
+  performOnce(operation: Operation, request: Omit<Request, 'token'>): Promise<RequestResult> {
+    return this.perform(operation, async (send) => {
       const { status } = await send({ ...request, token: this.token });
       return { status };
     });
@@ -156,7 +156,7 @@ export class Person {
 
   /** The person deletes their account, and comes back as somebody else. */
   async beginAnew(): Promise<void> {
-    const { userUuid, history, book } = this;
+    const { userUuid, history, facts } = this;
     const { password } = this.account;
     history.add({ event: 'closing', device: this.#life.name });
     await this.perform({ does: 'delete-account' }, async (send) => {
@@ -170,7 +170,7 @@ export class Person {
       // 401: an earlier attempt has deleted it, and its answer was lost.
       return { status: status === 401 ? 200 : status };
     });
-    book.users.delete(userUuid);
+    facts.users.delete(userUuid);
     this.#lives += 1;
     this.#life = await begin(this.#options, this.#lives);
     this.vaults = [];
@@ -178,11 +178,11 @@ export class Person {
 }
 
 async function begin(options: PersonOptions, lives: number): Promise<Life> {
-  const { client, book } = options;
+  const { client, facts } = options;
   const account = await register(client);
   const token = await signIn(client, account);
   const name = `${account.userUuid}/${lives}`;
-  book.users.add(account.userUuid);
+  facts.users.add(account.userUuid);
   return {
     account,
     token,

@@ -4,7 +4,7 @@ import { silentLogger } from '../../../runtime/ports.ts';
 import { systemRandom } from '../../../runtime/random.ts';
 import { noTransportMetrics } from '../../../runtime/transport/nats/metrics.ts';
 import { openNatsTransport } from '../../../runtime/transport/nats/nats-transport.ts';
-import { sealKey, until } from '../../kit/transport-process.ts';
+import { signingKey, until } from '../../kit/transport-process.ts';
 
 const transport = await openNatsTransport({
   access: { servers: process.argv.slice(2) },
@@ -12,14 +12,14 @@ const transport = await openNatsTransport({
   databaseId: 'database',
   incarnation: systemRandom.uuid(),
   shardCount: 16,
-  sealKey,
+  signingKey,
   clock: systemClock,
   random: systemRandom,
   logger: silentLogger,
   metrics: noTransportMetrics,
 });
 const ask = async () => null;
-transport.serve({ ask, askFromElsewhere: ask, epochOf: () => 1, wake() {}, hinted() {} });
+transport.serve({ ask, askFromRemote: ask, epochOf: () => 1, wake() {}, hinted() {} });
 await transport.route([0, 1, 2]);
 await until(() => transport.isWakeStreamAvailable);
 await transport.close(1_000);

@@ -4,7 +4,7 @@
  */
 import { type Address, addressKey } from '../../../runtime/address.ts';
 import type {
-  Activation,
+  ActivationResult,
   ActorRow,
   Backlog,
   Commit,
@@ -199,7 +199,7 @@ export class ModelDatabase {
     return new Set(addresses.flatMap((address, index) => (isFree(address) ? [index] : [])));
   }
 
-  activate(address: Address, epoch: number, create: boolean, shard = unowned): Activation {
+  activate(address: Address, epoch: number, create: boolean, shard = unowned): ActivationResult {
     this.#assertUnlocked(address);
     const row = this.head(address);
     if (row === undefined && !create) return { outcome: 'absent' };

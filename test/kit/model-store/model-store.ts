@@ -4,7 +4,7 @@
  */
 import type { Address } from '../../../runtime/address.ts';
 import type {
-  Activation,
+  ActivationResult,
   ActorRow,
   Backlog,
   Commit,
@@ -104,7 +104,7 @@ export class ModelStore implements Store {
     return this.#schedule('shards', () => this.#database.shards());
   }
 
-  activate(address: Address, shard: number, epoch: number, create: boolean): Promise<Activation> {
+  activate(address: Address, shard: number, epoch: number, create: boolean): Promise<ActivationResult> {
     return this.#schedule('activate', () => this.#database.activate(address, epoch, create, shard));
   }
 

@@ -6,9 +6,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findOrMakeDebian } from '../../../tools/debian.ts';
-import { k6Program } from '../../../tools/k6.ts';
+import { k6Program } from '../../../tools/programs.ts';
 import { commandsOf, replaced } from '../../documentation/commands.ts';
 import { root } from '../../kit/server-process.ts';
+import { extractSources } from '../../kit/sources.ts';
 import { coreDnsProgram, metricsServerProgram } from './programs.ts';
 
 export const builds = ['0.1.0', '0.2.0'] as const;
@@ -34,9 +35,13 @@ const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 /** Images in a separate store, made by runc, which also works with the control groups of older systems. */
 function buildah(...args: readonly string[]): string {
+  return buildahIn(root, args);
+}
+
+function buildahIn(folder: string, args: readonly string[]): string {
   const store = ['--root', join(cache, 'images'), '--runroot', join(cache, 'images-run')];
   return execFileSync('buildah', [...store, ...args], {
-    cwd: root,
+    cwd: folder,
     env: { ...process.env, BUILDAH_ISOLATION: 'oci', BUILDAH_RUNTIME: 'runc' },
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -67,12 +72,12 @@ function make({ name, from, added = [], run, config = [] }: BuiltImage): void {
   }
 }
 
-/** Archives of all images that the cluster runs, made anew. */
-export function makeImages(folder: string): readonly string[] {
+/** Archives of all images that the cluster runs, made anew. The first build is of `former`, a commit, if there is one. */
+export function makeImages(folder: string, former: string | undefined): readonly string[] {
   mkdirSync(folder, { recursive: true });
   makeBases(folder);
   makeOthers(folder);
-  makeServers(folder);
+  makeServers(folder, former);
   for (const name of allImages) archive(name, folder);
   return archivesOf(folder);
 }
@@ -156,21 +161,31 @@ export const nextMigration = {
   sql: 'ALTER TABLE item ADD COLUMN IF NOT EXISTS color text',
 };
 
-/** The second differs by its version and by a migration, like a release after the first. */
-function makeServers(folder: string): void {
+/** The second build is this one with another version and one more migration, like the release after the first. */
+function makeServers(folder: string, former: string | undefined): void {
   const [first, second] = builds;
   const name = `${images.server}:${first}`;
-  buildah(...buildWith(name).split(' '));
+  const successor = `${images.server}:${second}`;
+  buildah(...buildWith(successor).split(' '));
+  if (former === undefined) buildah('tag', successor, name);
+  else makeServerOf(former, name);
   const description = join(folder, 'package.json');
   writeFileSync(description, JSON.stringify({ name: 'scriptorium', version: second, type: 'module' }));
   const folderInImage = '/opt/scriptorium';
-  const addition = `domainMigrations.push(${JSON.stringify(nextMigration)});`;
+  // On a line of its own: the file ends within a comment.
+  const addition = `\ndomainMigrations.push(${JSON.stringify(nextMigration)});`;
   make({
-    name: `${images.server}:${second}`,
-    from: name,
+    name: successor,
+    from: successor,
     added: [[description, `${folderInImage}/package.json`]],
     run: ['sh', '-c', `echo '${addition}' >> ${folderInImage}/dist/actors/migrations.js`],
   });
+}
+
+function makeServerOf(commit: string, name: string): void {
+  const folder = join(cache, 'former-sources');
+  extractSources(commit, folder);
+  buildahIn(folder, buildWith(name).split(' '));
 }
 
 function archive(name: string, folder: string): void {
@@ -181,7 +196,7 @@ function archive(name: string, folder: string): void {
 
 /** The unpacked size of the server's image. */
 export function serverImageMegabytes(): number {
-  const container = buildah('from', `${images.server}:${builds[0]}`);
+  const container = buildah('from', `${images.server}:${builds[1]}`);
   try {
     const folder = buildah('mount', container);
     const [bytes = ''] = execFileSync('du', ['--summarize', '--bytes', folder], { encoding: 'utf8' }).split(

@@ -1,8 +1,8 @@
 /** The programs for a Kubernetes on one machine: from Debian, and compiled ones. */
 import { buildGoProgram, pathOf } from '../../../tools/go-program.ts';
-import { buildHelm } from '../../../tools/helm.ts';
 import { buildKubernetes } from '../../../tools/kubernetes/build.ts';
 import { findOrInstallProgram, type Program } from '../../../tools/program.ts';
+import { buildHelm } from '../../../tools/programs.ts';
 
 const packages: Readonly<Record<string, string>> = {
   etcd: 'etcd-server',

@@ -20,7 +20,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'bridges-that-administer',
     harm: 'A stolen bridge token of an administrator tells who exists, and how mail goes out.',
-    file: 'actors/user/roles.ts',
+    file: 'actors/user/sessions/session.ts',
     find: 'isAdministrator(view) && !isBridge(session)',
     replace: 'isAdministrator(view) && session !== undefined',
     tests: ['test/attacks/administration.test.ts'],

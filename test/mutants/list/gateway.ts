@@ -28,6 +28,15 @@ export const mutants: readonly Mutant[] = [
     tests: ['gateway/sockets/tokens.test.ts'],
   },
   {
+    name: 'a-request-behind-a-body-in-chunks',
+    harm: 'A client hides a request in a trailer, and a proxy gives its answer to somebody else.',
+    file: 'gateway/http/exchange.ts',
+    find: 'this.responder.isLast = isChunked(headers);',
+    replace: '',
+    tests: ['test/attacks/framing.test.ts'],
+    match: 'a reply to a body in chunks*',
+  },
+  {
     name: 'origins-that-begin-alike',
     harm: 'A page of http://localhost.evil.example reads answers.',
     file: 'gateway/admission/cors.ts',
@@ -62,10 +71,10 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the-first-of-two-lengths',
     harm: 'A request hidden in a body is answered to the next client of the same proxy.',
-    file: 'gateway/http/framing.ts',
+    file: 'gateway/http/headers.ts',
     find: 'return isOdd || framings > 1 ?',
     replace: 'return isOdd ?',
-    tests: ['gateway/http/framing.test.ts', 'test/attacks/framing.test.ts'],
+    tests: ['gateway/http/headers.test.ts', 'test/attacks/framing.test.ts'],
   },
   {
     name: 'any-secret-of-a-remembered-session',

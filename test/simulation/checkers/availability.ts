@@ -48,9 +48,9 @@ export class AvailabilityChecker {
 }
 
 /**
- * A caller that gives up sooner than a hand-over, or the queue of a busy actor, may take, has learnt nothing about the server: a
- * call with the usual deadline would have been answered. A call is not repeated if the pause before that would outlast it, so it
- * may end after half of its time. What ends a call sooner is judged as ever, and so is a refusal.
+ * A caller may give up before a hand-over, or the queue of a busy actor, is through. That says nothing about the server: a call
+ * with the usual deadline would have been answered. A call is not repeated if the pause before that would outlast it, so it may
+ * end after half of its time. What ends a call sooner is judged as ever, and so is a refusal.
  */
 function isImpatience({ outcome, error }: Outcome, { tookMs, withinMs }: CallTimes): boolean {
   const isTimeOver = error instanceof RetryableError || error instanceof UnavailableError;

@@ -16,12 +16,12 @@ import { ConvergenceChecker } from './convergence.ts';
 import { Durable } from './durable.ts';
 import { EffectChecker } from './effects.ts';
 import { EpochChecker } from './epochs.ts';
-import { ErrandChecker } from './errands.ts';
 import { History } from './history.ts';
 import { JobChecker } from './jobs.ts';
 import { MailChecker } from './mails.ts';
 import { MessageChecker } from './messages.ts';
 import { OutputGateChecker } from './output-gate.ts';
+import { QuickJobChecker } from './quick-jobs.ts';
 import { RevisionChecker } from './revisions.ts';
 import { SessionChecker } from './sessions.ts';
 import { ShareChecker } from './shares.ts';
@@ -42,7 +42,7 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
   readonly durable = new Durable();
   readonly history = new History();
   readonly jobs: JobChecker;
-  readonly errands: ErrandChecker;
+  readonly quickJobs: QuickJobChecker;
   readonly convergence: ConvergenceChecker;
   readonly staleness: StalenessChecker;
   readonly sessions: SessionChecker;
@@ -76,7 +76,7 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
     this.convergence = new ConvergenceChecker(reportOf('convergence'), durable);
     this.staleness = new StalenessChecker(reportOf('staleness'));
     this.jobs = new JobChecker(reportOf('jobs'), durable);
-    this.errands = new ErrandChecker(reportOf('errands'), durable, time);
+    this.quickJobs = new QuickJobChecker(reportOf('quick jobs'), durable, time);
     this.sessions = new SessionChecker(reportOf('sessions'));
     this.shares = new ShareChecker(reportOf('shares'), durable);
     this.mails =
@@ -172,17 +172,18 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
     for (const checker of this.#checkers) checker.replied?.(call, reply, process);
   }
 
-  owns(host: string, shard: number): boolean {
-    return this.#isOwner(host, shard);
-  }
-
-  /** A workflow that began at the owner: each step is a turn of its own, and the database refuses those that come too late. */
-  mayFinish(host: string, shard: number, { address, command }: AskCall): boolean {
+  /**
+   * A former owner may finish a workflow that it began as the owner. Each step is a turn of its own, and the database refuses
+   * those that come too late.
+   */
+  mayAnswer(host: string, shard: number, { address, command }: AskCall): () => boolean {
     const kind = simulatedKinds.find(({ name }) => name === address.kind);
-    return kind?.commands[command]?.type === 'workflow' && this.#isOwner(host, shard);
+    const isWorkflow = kind?.commands[command]?.type === 'workflow';
+    const mayFinish = isWorkflow && this.#isOwner(host, shard);
+    return () => mayFinish || this.#isOwner(host, shard);
   }
 
-  strayed(host: string, shard: number): void {
+  answeredUnserved(host: string, shard: number): void {
     this.reportOf('intake')(`${host} answered a call of shard ${shard}, which it does not serve`);
   }
 

@@ -37,10 +37,10 @@ interface KnownCommand extends NamedCommand {
   /** When it was last requested, over the lane or over HTTP. */
   askedMs: number;
   /** When it was reported as committed without a row. */
-  toldMs?: number;
+  reportedMs?: number;
   /** When each of its attempts over the lane was accepted, by hold. */
   readonly accepted: Map<string, number>;
-  readonly unknown: { readonly askedMs: number; readonly saidMs: number }[];
+  readonly unknown: { readonly askedMs: number; readonly repliedMs: number }[];
 }
 
 export class CommandChecker implements Checker {
@@ -98,25 +98,25 @@ export class CommandChecker implements Checker {
 
   // --- what sockets of the server receive and send --------------------------------------------------------------
 
-  heard(socket: string, frame: Frame): void {
+  received(socket: string, frame: Frame): void {
     this.#questions.set(`${socket} ${frame.requestId}`, { frame, atMs: this.#time.nowMs });
     if (frame.type === 'COMMAND') this.asks(frame.commandId);
   }
 
-  said(socket: string, session: string, { type, requestId, commandId, payload }: Frame): void {
+  answered(socket: string, session: string, { type, requestId, commandId, payload }: Frame): void {
     const question = this.#questions.get(`${socket} ${requestId}`);
     if (type === 'AUTHENTICATED' || type === 'REAUTHENTICATED') {
-      this.#letIn(socket, String(question?.frame.payload['ticket']));
+      this.#checkTicket(socket, String(question?.frame.payload['ticket']));
     }
     const known = this.#commands.get(commandId);
     if (known === undefined || question === undefined) return;
     if (type === 'ACCEPTED') this.#accepted(known, socket, session, question.atMs);
     const { status, result } = payload as { status?: string; result?: Result };
-    if (status === 'COMMITTED') this.#toldCommitted(known, result);
-    if (status === 'UNKNOWN') this.#toldUnknown(known, question.atMs);
+    if (status === 'COMMITTED') this.#answeredCommitted(known, result);
+    if (status === 'UNKNOWN') this.#answeredUnknown(known, question.atMs);
   }
 
-  #letIn(socket: string, ticket: string): void {
+  #checkTicket(socket: string, ticket: string): void {
     const by = this.#tickets.get(ticket) ?? socket;
     if (by !== socket) this.#report(`a ticket has let in ${by} and ${socket}`);
     this.#tickets.set(ticket, by);
@@ -130,21 +130,21 @@ export class CommandChecker implements Checker {
     this.#report(`${id} was accepted over a socket whose tokens were replaced before`);
   }
 
-  #toldCommitted(known: KnownCommand, result: Result | undefined): void {
+  #answeredCommitted(known: KnownCommand, result: Result | undefined): void {
     for (const { uuid, updated_at_timestamp: version } of result?.saved_items ?? []) {
       if (!this.#saved.has(`${uuid}@${version}`)) {
         this.#report(`${known.id} was told as committed before ${uuid}@${version} was durable`);
       }
     }
-    if (known.writtenMs === undefined) known.toldMs ??= this.#time.nowMs;
+    if (known.writtenMs === undefined) known.reportedMs ??= this.#time.nowMs;
   }
 
-  #toldUnknown(known: KnownCommand, askedMs: number): void {
+  #answeredUnknown(known: KnownCommand, askedMs: number): void {
     const effectMs = known.isPlain ? known.savedMs : known.writtenMs;
     if (effectMs !== undefined && effectMs < askedMs) {
       this.#report(`${known.id} was told as unknown, and had taken effect before that was asked`);
     }
-    known.unknown.push({ askedMs, saidMs: this.#time.nowMs });
+    known.unknown.push({ askedMs, repliedMs: this.#time.nowMs });
   }
 
   // --- what hosts do -------------------------------------------------------------------------------------------
@@ -165,7 +165,9 @@ export class CommandChecker implements Checker {
     const acceptedMs = known?.accepted.get(identity?.hold ?? '');
     if (known?.writtenMs === undefined || acceptedMs === undefined || ok?.command?.replayed !== false) return;
     const { writtenMs } = known;
-    const isFalse = known.unknown.some(({ askedMs, saidMs }) => acceptedMs < askedMs && saidMs < writtenMs);
+    const isFalse = known.unknown.some(
+      ({ askedMs, repliedMs }) => acceptedMs < askedMs && repliedMs < writtenMs,
+    );
     if (isFalse) this.#report(`${known.id} was accepted, then told as unknown, and then took effect`);
   }
 
@@ -195,7 +197,7 @@ export class CommandChecker implements Checker {
     if (known === undefined) return;
     if (known.writtenMs !== undefined) this.#report(`${id} was written into the journal twice`);
     known.writtenMs = this.#time.nowMs;
-    if (known.toldMs !== undefined && known.askedMs < known.toldMs) {
+    if (known.reportedMs !== undefined && known.askedMs < known.reportedMs) {
       this.#report(`${id} was told as committed before it was`);
     }
     this.#mayRun(known);

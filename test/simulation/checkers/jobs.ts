@@ -1,6 +1,6 @@
 /**
- * A job that was started and neither stopped nor started again completes exactly once. None begins before its start
- * is durable, none takes a step for a run that is over, and its row is gone with the last step.
+ * A job that was started and neither stopped nor started again completes exactly once. No job begins before its start is durable,
+ * and none takes a step for a run that is over. Its row goes with the last step.
  */
 import type { Address } from '../../../runtime/address.ts';
 import { decode } from '../../../runtime/store/encoding.ts';
@@ -40,8 +40,8 @@ export class JobChecker implements Checker {
 
   #check(entry: string, id: string): void {
     if (entry.startsWith('stale:')) this.#report(`${entry} at ${id}: a step of a run that is over`);
-    if (!entry.startsWith('hauled:')) return;
-    const op = entry.slice('hauled:'.length);
+    if (!entry.startsWith('finished:')) return;
+    const op = entry.slice('finished:'.length);
     if (this.#rows(id).includes(op)) this.#report(`${op} at ${id} is done and its row is still there`);
   }
 
@@ -54,12 +54,12 @@ export class JobChecker implements Checker {
 
   atRest(): void {
     for (const id of this.#seen.keys()) {
-      const left = this.#durable.slice<Record<string, unknown>>({ kind: 'counter', id }, 'hauls') ?? {};
+      const left = this.#durable.slice<Record<string, unknown>>({ kind: 'counter', id }, 'slow-jobs') ?? {};
       for (const name of Object.keys(left)) this.#report(`job ${name} of ${id} never came to its end`);
     }
     for (const [op, { self, to }] of this.#begun) {
-      if (!this.#journal(self.id).includes(`hauled:${op}`)) continue;
-      const effects = this.#journal(to).filter((entry) => entry === `${op}.hauled`).length;
+      if (!this.#journal(self.id).includes(`finished:${op}`)) continue;
+      const effects = this.#journal(to).filter((entry) => entry === `${op}.called`).length;
       if (effects !== 1) this.#report(`what job ${op} asked of ${to} took effect ${effects} times`);
     }
   }

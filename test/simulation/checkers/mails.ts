@@ -7,7 +7,7 @@
  *   the first time, or the relay said that it did not take it. A mail that may not be repeated begins twice only in
  *   the second case.
  */
-import type { Message } from '../../../actors/mailer/sender.ts';
+import type { MailMessage } from '../../../actors/mailer/sender.ts';
 import type { Commit } from '../../../runtime/store/store.ts';
 import { startOfTimeMs } from '../process.ts';
 import type { SimulatedTime } from '../time.ts';
@@ -15,7 +15,7 @@ import type { Checker, Report } from './checker.ts';
 import type { Durable } from './durable.ts';
 
 export interface Attempt {
-  readonly message: Message;
+  readonly message: MailMessage;
   readonly handOvers: number;
   readonly wasAccepted: boolean;
   /** `asked`: the relay waits for the message. `begun`: some of it has arrived. */
@@ -77,7 +77,7 @@ export class MailChecker implements Checker {
 
   // --- the relay's view -------------------------------------------------------------------------------------
 
-  attempted(message: Message): Attempt {
+  attempted(message: MailMessage): Attempt {
     const { messageId } = message;
     const handOvers = this.#handOvers.get(messageId) ?? 0;
     return { message, handOvers, wasAccepted: this.#accepted.has(messageId), fate: 'asked' };
@@ -185,13 +185,13 @@ export class MailChecker implements Checker {
 
 const reminderMark = 'Reminder: ';
 
-const mayRepeat = ({ subject }: Message): boolean =>
+const mayRepeat = ({ subject }: MailMessage): boolean =>
   subject === 'Something was left for you' || subject.startsWith(reminderMark);
 
-const whatOf = ({ recipient, subject, text }: Message): string => `${recipient}: ${subject}: ${text}`;
+const whatOf = ({ recipient, subject, text }: MailMessage): string => `${recipient}: ${subject}: ${text}`;
 
 /** Its client's name for it. */
-function nameOf({ recipient, subject }: Message): string {
+function nameOf({ recipient, subject }: MailMessage): string {
   if (subject.startsWith(reminderMark)) return subject.slice(reminderMark.length);
   return recipient.slice(0, recipient.indexOf('@'));
 }

@@ -1,9 +1,9 @@
 /**
  * Compares the messages at the messenger providers with the clients' published reminders. The checker knows a message
  * by its text, which no two occurrences of a reminder share: `<the reminder's id>/<the occurrence>`.
- * - Every owed message arrives, or its owner is told that this is unknown or that it was refused. A stopped message
- *   does not. One that is uncertain may arrive at any time, also after a user has opted out or published it for a later time: no
- *   server can stop what may have left it. A user who opts out is told so.
+ * - Every owed message arrives, or its owner is told that this is unknown or that it was refused. A stopped message does not. An
+ *   uncertain one may arrive at any time, even after a user has opted out or published it for a later time. No server can stop a
+ *   message that may have left it. A user who opts out is told so.
  * - Nothing begins before it is due, nor before the commit that says that it is in flight.
  * - Nothing begins twice, unless the provider said that it did not take it.
  * - Everything that its owner sees at the end is true.
@@ -43,11 +43,11 @@ export class MessageChecker implements Checker {
   readonly name = 'messages';
   readonly #options: MessageCheckerOptions;
   readonly #attempts = new Map<string, MessageAttempt[]>();
-  /** By the reminder's id. */
+  /** Keyed by the reminder's id. */
   readonly #owners = new Map<string, Address>();
   readonly #inFlights = new Map<string, number>();
   readonly #rounds = new Map<string, number>();
-  /** By occurrence. */
+  /** Keyed by occurrence. */
   readonly #dues = new Map<string, number>();
   readonly #uncertain = new Set<string>();
   readonly #owed = new Set<string>();

@@ -19,7 +19,7 @@ export class RevisionChecker implements Checker {
   readonly #items = new Map<string, AnyRow>();
   /** What the item said, by revision. */
   readonly #contents = new Map<string, unknown>();
-  /** By collection, as of the commit before. */
+  /** Keyed by collection, as of the commit before. */
   readonly #trimmed = new Map<string, number>();
 
   constructor(report: Report, durable: Durable, bytesMax: number) {
@@ -43,7 +43,7 @@ export class RevisionChecker implements Checker {
     this.#trimmed.set(commit.address.id, this.#usage(commit)?.trimmed ?? 0);
   }
 
-  /** Copies have uuids of their own. So have revisions that were made in the commit that keeps them. */
+  /** Copies have uuids of their own. The same holds for revisions that were made in the commit that keeps them. */
   #checkRevision(row: AnyRow): string {
     const uuid = String(row['uuid']);
     if (this.#contents.has(uuid)) this.#compare(uuid, row['content']);

@@ -14,7 +14,7 @@ type Check = (reply: unknown) => void;
 export class StalenessChecker implements Checker {
   readonly name = 'staleness';
   readonly #report: Report;
-  /** By call id: the required content of its answer, whichever of its repeats that answers. */
+  /** Keyed by call id: the required content of its answer, whichever of its repeats that answers. */
   readonly #expected = new Map<string, Check>();
 
   constructor(report: Report) {

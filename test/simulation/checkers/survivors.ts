@@ -25,8 +25,8 @@ export class SurvivorChecker implements Checker {
   /** Those that have not ended. */
   readonly #vaults = new Map<string, AnyRow>();
   #hasOneEnded = false;
-  /** By vault and by deleted owner. */
-  readonly #heirs = new Map<string, Map<string, string>>();
+  /** Keyed by vault and by deleted owner. */
+  readonly #successors = new Map<string, Map<string, string>>();
   /** Requests that may yet take effect: one commit may hold them beside the end of an owner. */
   readonly #inFlight = new Map<string, number>();
   /** Vaults that the newest commit handed on; it may hold earlier turns. */
@@ -59,18 +59,19 @@ export class SurvivorChecker implements Checker {
     this.#hasOneEnded ||= after === undefined;
     if (after === undefined) this.#vaults.delete(vault);
     else this.#vaults.set(vault, after);
-    const [owner, heir] = [String(before?.['owner_uuid']), after && String(after['owner_uuid'])];
-    if (before === undefined || heir === owner) return;
+    const [owner, successor] = [String(before?.['owner_uuid']), after && String(after['owner_uuid'])];
+    if (before === undefined || successor === owner) return;
     if (after === undefined && this.#isInFlight({ vault, ends: true })) return;
     if (this.#accounts.has(owner)) this.#report(`${vault} was taken from ${owner}, whose account lives`);
-    this.#checkHeir(before, heir);
-    if (heir !== undefined) this.#inherit(vault, owner, heir);
+    this.#checkSuccessor(before, successor);
+    if (successor !== undefined) this.#recordSuccession(vault, owner, successor);
   }
 
-  /** `heir`: the new owner of the vault, if it has not ended. */
-  #checkHeir({ vault, survivor_uuid: survivor }: AnyRow, heir: string | undefined): void {
-    if (heir === survivor || this.#isInFlight({ vault: String(vault) })) return;
-    if (heir !== undefined) this.#report(`${vault} went to ${heir}, and its survivor was ${survivor}`);
+  /** `successor`: the new owner of the vault, if it has not ended. */
+  #checkSuccessor({ vault, survivor_uuid: survivor }: AnyRow, successor: string | undefined): void {
+    if (successor === survivor || this.#isInFlight({ vault: String(vault) })) return;
+    if (successor !== undefined)
+      this.#report(`${vault} went to ${successor}, and its survivor was ${survivor}`);
     else if (this.#isEntitled(String(vault), survivor))
       this.#report(`${vault} has ended with its owner, and its survivor ${survivor} has got nothing`);
   }
@@ -79,10 +80,10 @@ export class SurvivorChecker implements Checker {
     return this.#accounts.has(String(survivor)) && !this.#isInFlight({ vault, removes: String(survivor) });
   }
 
-  #inherit(vault: string, owner: string, heir: string): void {
-    const heirs = this.#heirs.get(vault) ?? new Map<string, string>();
-    for (const [other, its] of heirs) if (its === owner) heirs.set(other, heir);
-    this.#heirs.set(vault, heirs.set(owner, heir));
+  #recordSuccession(vault: string, owner: string, successor: string): void {
+    const successors = this.#successors.get(vault) ?? new Map<string, string>();
+    for (const [other, its] of successors) if (its === owner) successors.set(other, successor);
+    this.#successors.set(vault, successors.set(owner, successor));
     this.#handedOn = vault;
   }
 
@@ -117,7 +118,8 @@ export class SurvivorChecker implements Checker {
 
   /** A client received the answer that their account is deleted. */
   left(name: string, userUuid: string): void {
-    if (this.#accounts.has(userUuid)) this.#report(`${name} was told that he is deleted, and he is not`);
+    if (this.#accounts.has(userUuid))
+      this.#report(`${name} was told that their account is deleted, and it is not`);
   }
 
   /** Call after a last complete sync. `owners`: by vault, as the member was told. */
@@ -133,7 +135,7 @@ export class SurvivorChecker implements Checker {
 
   /** Whichever user the item names. */
   ownerOf({ collection, owner_uuid: owner }: AnyRow): string {
-    return this.#heirs.get(String(collection))?.get(String(owner)) ?? String(owner);
+    return this.#successors.get(String(collection))?.get(String(owner)) ?? String(owner);
   }
 
   isNobodys(row: AnyRow): boolean {

@@ -41,13 +41,13 @@ export class VaultChecker implements Checker {
   readonly #durable: Durable;
   readonly #survivors: SurvivorChecker;
   #commits = 0;
-  /** By item, the rows that are no forwarding tombstones by their collections. */
+  /** Keyed by item, the rows that are no forwarding tombstones by their collections. */
   readonly #owningRows = new Map<string, Map<string, AnyRow>>();
   /** When this version was in this collection. */
   readonly #versions = new Map<string, Span[]>();
   readonly #memberships = new Map<string, Span[]>();
   readonly #members = new Map<string, AnyRow>();
-  /** By vault, the commit that ended it. */
+  /** Keyed by vault, the commit that ended it. */
   readonly #ends = new Map<string, number>();
   /** For each text, which nobody writes twice, its base; and for that base, the accepted text. */
   readonly #bases = new Map<string, string>();
@@ -105,7 +105,7 @@ export class VaultChecker implements Checker {
     }
   }
 
-  /** By a purge: with a forwarding tombstone, or without one if it never moved. */
+  /** Keyed by a purge: with a forwarding tombstone, or without one if it never moved. */
   #purged(row: AnyRow | undefined, { uuid, collection }: AnyRow): void {
     const owningRows = this.#owningRows.get(String(uuid)) ?? new Map<string, AnyRow>();
     owningRows.delete(String(collection));
@@ -220,8 +220,9 @@ export class VaultChecker implements Checker {
     if (sent === undefined || sent.content === null) return;
     const { uuid, content, shared_vault_uuid: vault } = sent;
     const own = this.#owningRows.get(uuid)?.get(userUuid);
-    const isHome = own?.['content'] === content && vault !== null && this.#sawTheEnd(vault, userUuid);
-    if (stored?.content === content || isHome)
+    const isInOwnCollection =
+      own?.['content'] === content && vault !== null && this.#sawTheEnd(vault, userUuid);
+    if (stored?.content === content || isInOwnCollection)
       this.#report(`${name} was told ${type} of ${uuid} about its own edit, which is saved`);
   }
 

@@ -45,8 +45,7 @@ export class DeliveryFaults {
   }
 
   /**
-   * From here on the other side does not need the host any more: it ends the exchange after a while, and the host
-   * hears of it.
+   * From here on the other side does not need the host any more. It ends the exchange after a while, and the host learns of it.
    */
   outside<Result>(process: SimulatedProcess, end: () => Result): Promise<Result> {
     const { plan, time, random } = this.#options;

@@ -55,7 +55,7 @@ export class Owner {
     const { time, random, thinkMs, callsMax } = this.#options;
     for (let count = 0; count < callsMax && time.nowMs < untilMs; count += 1) {
       if (this.#session.credentials === undefined) await this.#session.open(random.chance(0.5));
-      else if (this.#hasOptedIn) await this.#act();
+      else if (this.#hasOptedIn) await this.#doSomething();
       else await this.#optIn();
       await time.sleep(random.fraction() * 2 * thinkMs);
     }
@@ -109,7 +109,7 @@ export class Owner {
     this.#hasOptedIn = (await this.#ask('putSetting', setting)) !== undefined;
   }
 
-  #act(): Promise<void> {
+  #doSomething(): Promise<void> {
     const drawn = this.#options.random.below(100);
     if (drawn < 16) return this.#makeSwitch();
     if (drawn < 34) return this.#checkIn();

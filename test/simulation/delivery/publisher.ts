@@ -69,7 +69,7 @@ export class Publisher {
     const { time, random, thinkMs, callsMax } = this.#options;
     for (let count = 0; count < callsMax && time.nowMs < untilMs; count += 1) {
       if (this.#session.credentials === undefined) await this.#session.open(random.chance(0.5));
-      else if (this.#isOpen) await this.#act();
+      else if (this.#isOpen) await this.#doSomething();
       else if (time.nowMs >= this.#closedUntilMs) await this.#open();
       await time.sleep(random.fraction() * 2 * thinkMs);
     }
@@ -102,7 +102,7 @@ export class Publisher {
     this.#isOpen = isDone(await this.#ask('setDeliveryConfig', config));
   }
 
-  #act(): Promise<void> {
+  #doSomething(): Promise<void> {
     const drawn = this.#options.random.below(100);
     if (drawn < 50) return this.#publish();
     if (drawn < 75) return this.#replace();

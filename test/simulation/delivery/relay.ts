@@ -1,7 +1,7 @@
 /**
  * The relay of the simulation, as one process sees it: it accepts mails, puts them off, or is cut off in the middle.
  */
-import type { Delivery, MailSender, Result } from '../../../actors/mailer/sender.ts';
+import type { MailDelivery, MailSender, SendResult } from '../../../actors/mailer/sender.ts';
 import type { Attempt, MailChecker } from '../checkers/mails.ts';
 import type { SimulatedProcess } from '../process.ts';
 import { DeliveryFaults, type DeliveryFaultsOptions } from './faults.ts';
@@ -10,10 +10,10 @@ export interface RelayOptions extends DeliveryFaultsOptions {
   readonly mails: MailChecker;
 }
 
-const sent: Result = { result: 'sent' };
-const unable: Result = { result: 'unable', failure: 'connection' };
-const putOff: Result = { result: 'transient', failure: 'provider' };
-const cut: Result = { result: 'uncertain', failure: 'timeout' };
+const sent: SendResult = { result: 'sent' };
+const unable: SendResult = { result: 'unable', failure: 'connection' };
+const putOff: SendResult = { result: 'transient', failure: 'provider' };
+const cut: SendResult = { result: 'uncertain', failure: 'timeout' };
 
 export class Relay {
   readonly #options: RelayOptions;
@@ -33,7 +33,7 @@ export class Relay {
     return { send: (delivery) => this.#send(process, delivery) };
   }
 
-  async #send(process: SimulatedProcess, { message, handOver }: Delivery): Promise<Result> {
+  async #send(process: SimulatedProcess, { message, handOver }: MailDelivery): Promise<SendResult> {
     const { plan, mails } = this.#options;
     await this.#faults.step(process);
     if (this.#faults.draws(plan.relay.unable)) return unable;
@@ -47,7 +47,7 @@ export class Relay {
     return result;
   }
 
-  #message(process: SimulatedProcess, attempt: Attempt): Promise<Result> {
+  #message(process: SimulatedProcess, attempt: Attempt): Promise<SendResult> {
     const { plan, random, mails } = this.#options;
     const { messageId } = attempt.message;
     const isPutOff = this.#faults.putsOff(messageId, plan.relay.putOffLate);

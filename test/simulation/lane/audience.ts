@@ -3,9 +3,9 @@ import type { Report } from '../checkers/checker.ts';
 import type { SimulatedTime } from '../time.ts';
 import type { LaneServer } from './server.ts';
 
-interface Ear {
+interface Listener {
   isOpen: boolean;
-  heardMs: number;
+  notifiedMs: number;
 }
 
 const pollMs = 250;
@@ -15,7 +15,7 @@ const noticeMs = 700_000;
 export class Audience {
   readonly #time: SimulatedTime;
   readonly #report: Report;
-  readonly #ears = new Map<string, Ear>();
+  readonly #listeners = new Map<string, Listener>();
   /** Devices whose last save is next. */
   readonly #ready = new Set<string>();
 
@@ -25,41 +25,44 @@ export class Audience {
   }
 
   isListening(device: string): boolean {
-    return this.#ears.get(device)?.isOpen ?? false;
+    return this.#listeners.get(device)?.isOpen ?? false;
   }
 
   /** Unless it listens already. */
   listen(device: string, server: LaneServer, claims: { userUuid: string; sessionUuid: string }): void {
-    if (this.#ears.has(device)) return;
-    const ear = { isOpen: false, heardMs: 0 };
-    this.#ears.set(device, ear);
+    if (this.#listeners.has(device)) return;
+    const listener = { isOpen: false, notifiedMs: 0 };
+    this.#listeners.set(device, listener);
     server.listen(claims, {
       opened: () => {
-        ear.isOpen = true;
+        listener.isOpen = true;
       },
-      heard: () => {
-        ear.heardMs = this.#time.nowMs;
+      notified: () => {
+        listener.notifiedMs = this.#time.nowMs;
       },
       closed: () => {
-        ear.isOpen = false;
-        if (this.#ears.get(device) === ear) this.#ears.delete(device);
+        listener.isOpen = false;
+        if (this.#listeners.get(device) === listener) this.#listeners.delete(device);
       },
     });
   }
 
   /** Resolves once all of them are there. */
-  async meet(device: string, devices: number): Promise<void> {
+  async waitForAll(device: string, devices: number): Promise<void> {
     this.#ready.add(device);
     while (this.#ready.size < devices) await this.#time.sleep(pollMs);
   }
 
-  /** The device has saved something, requested at this time: the other listeners hear of it. */
-  async hears(saver: string, sinceMs: number): Promise<void> {
+  /** The device has saved something, requested at this time: the other listeners are notified. */
+  async notifiesOthers(saver: string, sinceMs: number): Promise<void> {
     const untilMs = this.#time.nowMs + noticeMs;
-    const deaf = () =>
-      [...this.#ears].find(([device, ear]) => device !== saver && ear.isOpen && ear.heardMs < sinceMs)?.[0];
-    while (deaf() !== undefined && this.#time.nowMs < untilMs) await this.#time.sleep(pollMs);
-    const device = deaf();
-    if (device !== undefined) this.#report(`${device} has never heard of what ${saver} saved over the lane`);
+    const missing = () =>
+      [...this.#listeners].find(
+        ([device, listener]) => device !== saver && listener.isOpen && listener.notifiedMs < sinceMs,
+      )?.[0];
+    while (missing() !== undefined && this.#time.nowMs < untilMs) await this.#time.sleep(pollMs);
+    const device = missing();
+    if (device !== undefined)
+      this.#report(`${device} was never notified of what ${saver} saved over the lane`);
   }
 }

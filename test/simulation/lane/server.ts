@@ -15,7 +15,7 @@ import type {
   WebSocketBehavior,
 } from '../../../gateway/http/uws.ts';
 import { gatewaySettings } from '../../../gateway/settings.ts';
-import { DialPace } from '../../../gateway/sockets/dial-pace.ts';
+import { HandshakeLimiter } from '../../../gateway/sockets/handshake-limiter.ts';
 import { Hub } from '../../../gateway/sockets/hub.ts';
 import { prometheusSocketMetrics } from '../../../gateway/sockets/metrics.ts';
 import { OpenSocket } from '../../../gateway/sockets/open-socket.ts';
@@ -69,7 +69,7 @@ export class LaneServer {
       subscribe: createSubscribe({ transport, shardCount, clock, random, logger }),
       metrics: prometheusSocketMetrics(registry, { open: none, users: none, waiting: none, vaults: none }),
       limits: settings.sockets,
-      later: (work) => clock.schedule(0, work),
+      defer: (work) => clock.schedule(0, work),
     });
     this.#lane = behaviourOf({
       actors,
@@ -77,7 +77,7 @@ export class LaneServer {
       random,
       registry,
       tickets: options.tickets,
-      pace: new DialPace(clock),
+      handshakes: new HandshakeLimiter(clock),
       settings: { ...settings.syncLane, origins: [origin] },
       socketsMax: 1_000,
       gate: undefined,
@@ -130,7 +130,7 @@ export class LaneServer {
         send: (text: string) => {
           if (process.isDead) return 2;
           const frame = JSON.parse(text) as Frame;
-          checker.said(name, session, frame);
+          checker.answered(name, session, frame);
           if (frame.type === 'ACCEPTED') accepted();
           link.answer(text);
           return 1;
@@ -141,7 +141,7 @@ export class LaneServer {
       link.attach({
         received(text) {
           if (isClosed) return;
-          checker.heard(name, JSON.parse(text) as Frame);
+          checker.received(name, JSON.parse(text) as Frame);
           const bytes = new TextEncoder().encode(text);
           lane.message(socket, bytes.buffer as ArrayBuffer, false);
         },
@@ -159,9 +159,9 @@ export class LaneServer {
     claims: { readonly userUuid: string; readonly sessionUuid: string },
     {
       opened,
-      heard,
+      notified,
       closed,
-    }: { readonly opened: () => void; readonly heard: () => void; readonly closed: () => void },
+    }: { readonly opened: () => void; readonly notified: () => void; readonly closed: () => void },
   ): void {
     const { process } = this.#options;
     process.onDeath(closed);
@@ -175,7 +175,7 @@ export class LaneServer {
       const connection = {
         send: () => {
           if (process.isDead) return 2;
-          heard();
+          notified();
           return 1;
         },
         end: gone,

@@ -3,7 +3,7 @@ import { createSyncTickets, type SyncTickets } from '../../../gateway/sockets/sy
 import type { SeededRandom } from '../../kit/random.ts';
 import type { CommandChecker } from '../checkers/commands.ts';
 import type { Endpoint } from '../endpoint.ts';
-import type { Entrance } from '../gateway.ts';
+import type { GatewayProcess } from '../gateway.ts';
 import type { SimulatedProcess } from '../process.ts';
 import type { SimulatedTime } from '../time.ts';
 import type { Trace } from '../trace.ts';
@@ -11,7 +11,7 @@ import type { Wires } from './link.ts';
 import type { LanePlan } from './plan.ts';
 import { LaneServer } from './server.ts';
 
-type Serving = Entrance & { readonly endpoint: Endpoint };
+type Serving = GatewayProcess & { readonly endpoint: Endpoint };
 
 export interface LaneServersOptions {
   readonly plan: LanePlan;
@@ -21,7 +21,7 @@ export interface LaneServersOptions {
   readonly checker: CommandChecker;
   readonly shardCount: number;
   readonly key: Buffer;
-  readonly entrances: () => readonly Serving[];
+  readonly gatewayProcesses: () => readonly Serving[];
   readonly hosts: () => readonly { readonly process: SimulatedProcess }[];
   readonly crash: (process: SimulatedProcess) => void;
 }
@@ -48,7 +48,7 @@ export class LaneServers {
 
   readonly servers = (): readonly LaneServer[] =>
     this.#options
-      .entrances()
+      .gatewayProcesses()
       .filter(({ process, isClosing }) => !process.isDead && !isClosing)
       .map((serving) => this.#serverOf(serving));
 

@@ -54,7 +54,7 @@ const pauseMs = 200;
 const answerMs = 20_000;
 const authMs = 5_000;
 const httpMs = 9_000;
-const besideMs = 300;
+const otherTabMs = 300;
 /** The capacity of the simulation's turns (`simulatedSettings`). */
 const itemsOfTurn = 3;
 
@@ -65,7 +65,7 @@ export class Syncer {
   #other: LaneSocketClient | undefined;
   #command: Command | undefined;
   #claims: { readonly userUuid: string; readonly sessionUuid: string } | undefined;
-  #named = 0;
+  #commandCount = 0;
 
   constructor(options: SyncerOptions) {
     this.#options = options;
@@ -74,7 +74,7 @@ export class Syncer {
   /** Decides the undecided request, or else this one. */
   async sync(request: LaneRequest, withinMs: number): Promise<Decided> {
     if (this.#command?.session !== this.#identifier) this.#command = undefined;
-    this.#command ??= this.#name(request);
+    this.#command ??= this.#newCommand(request);
     const command = this.#command;
     const outcome = await this.#decide(command, this.#options.time.nowMs + withinMs);
     if (outcome.outcome !== 'unknown') this.#command = undefined;
@@ -95,9 +95,13 @@ export class Syncer {
     this.#other?.close();
     if (identifier !== undefined && isAcknowledged) checker.sessionEnded(identifier);
     if (identifier !== undefined && isAcknowledged && socket?.session === identifier) {
-      const ghost = { ...ghostItem, uuid: random.uuid(), content: `004:${device}:ghost:${this.#named}` };
-      const request = { items: [ghost], sync_token: null, limit: 5, api: '20200115' };
-      const command = this.#name(request, identifier);
+      const lateItem = {
+        ...lateItemFields,
+        uuid: random.uuid(),
+        content: `004:${device}:late:${this.#commandCount}`,
+      };
+      const request = { items: [lateItem], sync_token: null, limit: 5, api: '20200115' };
+      const command = this.#newCommand(request, identifier);
       await socket.ask('COMMAND', commandPayload(command), { ...command, commandId: command.id }, authMs);
     }
     socket?.close();
@@ -117,8 +121,10 @@ export class Syncer {
     const ticket = serving.length === 0 ? undefined : await this.#mint();
     if (ticket === undefined || session === undefined) return undefined;
     // Two sockets and one ticket: at most one of them is let in.
-    const rivals = random.chance(0.1) ? 2 : 1;
-    const dialled = Array.from({ length: rivals }, () => this.#dial(random.pick(serving), session, ticket));
+    const socketCount = random.chance(0.1) ? 2 : 1;
+    const dialled = Array.from({ length: socketCount }, () =>
+      this.#dial(random.pick(serving), session, ticket),
+    );
     const opened = (await Promise.all(dialled)).filter((socket) => socket !== undefined);
     for (const socket of opened.slice(1)) socket.close();
     [this.#socket] = opened;
@@ -134,7 +140,7 @@ export class Syncer {
     return undefined;
   }
 
-  async #mint(mendsSession = true): Promise<string | undefined> {
+  async #mint(repairsSession = true): Promise<string | undefined> {
     const { session, tickets, device, checker } = this.#options;
     const { credentials } = session;
     if (credentials === undefined) return undefined;
@@ -144,7 +150,7 @@ export class Syncer {
       ok?: Parameters<SyncTickets['mint']>[0];
       refused?: { reason: string };
     };
-    if (refused !== undefined && mendsSession) await session.refused(refused.reason);
+    if (refused !== undefined && repairsSession) await session.refused(refused.reason);
     if (ok === undefined) return undefined;
     const { userUuid } = credentials;
     this.#claims = { userUuid, sessionUuid: ok.sessionUuid };
@@ -162,10 +168,10 @@ export class Syncer {
     audience.listen(device, random.pick(serving), this.#claims);
   }
 
-  #name(request: LaneRequest, session = this.#identifier ?? ''): Command {
+  #newCommand(request: LaneRequest, session = this.#identifier ?? ''): Command {
     const { device, checker } = this.#options;
-    this.#named += 1;
-    const command = { id: `${device}-c${this.#named}`, digest: digestOf(request), session, request };
+    this.#commandCount += 1;
+    const command = { id: `${device}-c${this.#commandCount}`, digest: digestOf(request), session, request };
     const texts = request.items.flatMap(({ content }) => (content === null ? [] : [content]));
     checker.sends({ id: command.id, session, texts, isPlain: request.items.length <= itemsOfTurn });
     return { ...command, wasSent: false };
@@ -192,17 +198,17 @@ export class Syncer {
     command.wasSent = true;
     // A client that has given the socket up continues over HTTP while the command may still run.
     if (random.chance(0.1)) void this.#overHttp(command);
-    if (random.chance(0.3)) void this.#askBeside(command);
-    const answer = await socket.ask('COMMAND', commandPayload(command), named(command), answerMs);
+    if (random.chance(0.3)) void this.#askFromOtherTab(command);
+    const answer = await socket.ask('COMMAND', commandPayload(command), idsOf(command), answerMs);
     return this.#answered(socket, command, answer);
   }
 
   /** The checker judges the answer. */
-  async #askBeside(command: Command): Promise<void> {
+  async #askFromOtherTab(command: Command): Promise<void> {
     const { random, servers, time } = this.#options;
-    await time.sleep(random.fraction() * besideMs);
+    await time.sleep(random.fraction() * otherTabMs);
     if (this.#other?.isOpen === true && this.#other.session === command.session) {
-      await this.#other.ask('STATUS', {}, named(command), answerMs);
+      await this.#other.ask('STATUS', {}, idsOf(command), answerMs);
       return;
     }
     this.#other?.close();
@@ -213,7 +219,7 @@ export class Syncer {
   }
 
   async #status(socket: LaneSocketClient, command: Command): Promise<CallOutcome | undefined> {
-    const answer = await socket.ask('STATUS', {}, named(command), answerMs);
+    const answer = await socket.ask('STATUS', {}, idsOf(command), answerMs);
     if (answer?.payload['status'] === 'UNKNOWN') return this.#overHttp(command);
     return this.#answered(socket, command, answer);
   }
@@ -278,7 +284,7 @@ export class Syncer {
   }
 }
 
-const named = ({ id, digest }: Command) => ({ commandId: id, digest });
+const idsOf = ({ id, digest }: Command) => ({ commandId: id, digest });
 
 const commandPayload = ({ request }: Command) => ({ command: 'SYNC_ITEMS', body: request });
 
@@ -286,7 +292,7 @@ const commandPayload = ({ request }: Command) => ({ command: 'SYNC_ITEMS', body:
 const answerOf = (result: Readonly<Record<string, unknown>>): object =>
   typeof result['status'] === 'number' ? { refused: { reason: `${result['status']}` } } : { ok: result };
 
-const ghostItem = {
+const lateItemFields = {
   deleted: false,
   content_type: 'Note',
   enc_item_key: '004:key',

@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   why: "A job's row is kept in memory alone: nobody knows of the job once its host has died.",
   edits: [
     {
-      file: 'runtime/commit/pending-commit.ts',
+      file: 'runtime/actor/gate.ts',
       find: '    for (const [name, timer] of this.timers) writes.push(',
       replace:
         "    for (const [name, timer] of this.timers)\n      if (!name.startsWith('$job.')) writes.push(",

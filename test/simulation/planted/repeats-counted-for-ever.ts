@@ -6,7 +6,7 @@ export const bug: PlantedBug = {
   from: 5,
   edits: [
     {
-      file: 'runtime/host/retrier.ts',
+      file: 'runtime/host/actors.ts',
       find: '    this.#waiting -= 1;\n',
       replace: '',
     },

@@ -3,7 +3,7 @@ import type { PlantedBug } from '../plant.ts';
 export const bug: PlantedBug = {
   name: 'stuck-sent-along',
   why: 'An actor whose commits are never finished takes others along every time.',
-  flavour: 'ailing',
+  flavour: 'sticky',
   from: 45,
   edits: [
     {

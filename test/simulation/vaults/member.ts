@@ -12,11 +12,11 @@ import type { VaultChecker } from '../checkers/vaults.ts';
 import type { CallOutcome } from '../gateway.ts';
 import { Session, type SignInOptions } from '../sign-in.ts';
 import type { SimulatedTime } from '../time.ts';
-import type { Book, Invite } from './book.ts';
+import type { Invite, SharedFacts } from './shared-facts.ts';
 import type { MemberAnswer, MemberCopy, ReceivedOfVault, SentToVault } from './wire.ts';
 
 export interface MemberOptions extends SignInOptions {
-  readonly book: Book;
+  readonly facts: SharedFacts;
   readonly time: SimulatedTime;
   readonly random: SeededRandom;
   readonly sessions: SessionChecker;
@@ -49,7 +49,7 @@ export class Member {
   readonly #session: Session;
   readonly #owned: string[] = [];
   #copies = new Map<string, Copy>();
-  /** By vault, as the server told them. */
+  /** Keyed by vault, as the server told them. */
   readonly #owners = new Map<string, string>();
   #token: string | null = null;
   #cursor: string | null = null;
@@ -68,7 +68,7 @@ export class Member {
     const isAtWork = (count: number) => count < callsMax && time.nowMs < untilMs && this.#state !== 'left';
     for (let count = 0; isAtWork(count) || this.#state === 'leaving'; count += 1) {
       if (this.#session.credentials === undefined) await this.#open(random.chance(0.5));
-      else if (count < callsMax * stays && time.nowMs < untilMs * stays) await this.#act();
+      else if (count < callsMax * stays && time.nowMs < untilMs * stays) await this.#doSomething();
       else await this.#leave();
       await time.sleep(random.fraction() * 2 * thinkMs);
     }
@@ -104,21 +104,21 @@ export class Member {
 
   async #open(registering: boolean): Promise<void> {
     await this.#session.open(registering);
-    if (this.#userUuid !== '') this.#options.book.isUser(this.#options.device, this.#userUuid);
+    if (this.#userUuid !== '') this.#options.facts.isUser(this.#options.device, this.#userUuid);
   }
 
-  async #act(): Promise<void> {
-    const { random, book, vaults, designates, ends } = this.#options;
+  async #doSomething(): Promise<void> {
+    const { random, facts, vaults, designates, ends } = this.#options;
     const drawn = random.below(100);
     if (this.#owned.length < vaults) return this.#makeVault();
-    const invites = book.invites.filter(({ recipient }) => recipient === this.#userUuid);
+    const invites = facts.invites.filter(({ recipient }) => recipient === this.#userUuid);
     if (invites.length > 0 && drawn < 50) return this.#accept(random.pick(invites));
     if (drawn < 4) return this.#session.refresh();
     if (drawn < 6) return this.#forget();
-    const tends = designates ? 60 : 30;
-    if (drawn < tends && this.#owned.length > 0) return this.#tend();
-    if (drawn < tends + 3 && book.vaults.length > 0)
-      return this.#remove(random.pick(book.vaults), this.#userUuid);
+    const manages = designates ? 60 : 30;
+    if (drawn < manages && this.#owned.length > 0) return this.#manageVault();
+    if (drawn < manages + 3 && facts.vaults.length > 0)
+      return this.#remove(random.pick(facts.vaults), this.#userUuid);
     // Preferably while a save of theirs is unanswered, so that its repeat finds the vault gone.
     const ending = this.#unanswered.length > 0 ? 85 : 98;
     if (drawn >= ending && ends && this.#owned.length > 0) return this.#end(random.pick(this.#owned));
@@ -132,7 +132,7 @@ export class Member {
     const made = (await this.#ask('createVault', {})) as { sharedVault: { uuid: string } } | undefined;
     if (made === undefined) return;
     this.#owned.push(made.sharedVault.uuid);
-    this.#options.book.vaults.push(made.sharedVault.uuid);
+    this.#options.facts.vaults.push(made.sharedVault.uuid);
   }
 
   /** They make another instead. If nobody knows whether the old one has ended, it counts as ended. */
@@ -144,21 +144,21 @@ export class Member {
   }
 
   /** Admits a user to a vault of theirs, removes one, or designates one as the survivor. */
-  async #tend(): Promise<void> {
-    const { random, book, designates } = this.#options;
-    const [vault, others] = [random.pick(this.#owned), book.others(this.#userUuid)];
+  async #manageVault(): Promise<void> {
+    const { random, facts, designates } = this.#options;
+    const [vault, others] = [random.pick(this.#owned), facts.others(this.#userUuid)];
     if (others.length === 0) return;
     const other = random.pick(others);
-    const heirs = book.accepted.filter((each) => each.vault === vault);
-    if (designates && heirs.length > 0 && random.chance(0.7))
-      return this.#designate(vault, random.pick(heirs).recipient);
+    const candidates = facts.accepted.filter((each) => each.vault === vault);
+    if (designates && candidates.length > 0 && random.chance(0.7))
+      return this.#designate(vault, random.pick(candidates).recipient);
     if (random.chance(designates ? 0.2 : 0.4)) return this.#remove(vault, other);
     const permission = random.pick(['write', 'write', 'admin', 'read']);
     const fields = { recipient_uuid: other, encrypted_message: 'secret', permission };
     const invited = await this.#ask('inviteToVault', { sharedVaultUuid: vault, ...fields });
     if (invited === undefined) return;
     const { uuid } = (invited as { invite: { uuid: string } }).invite;
-    book.invites.push({ vault, recipient: other, uuid });
+    facts.invites.push({ vault, recipient: other, uuid });
   }
 
   #remove(vault: string, userUuid: string): Promise<void> {
@@ -196,14 +196,14 @@ export class Member {
   }
 
   async #accept(invite: Invite): Promise<void> {
-    const { book } = this.#options;
+    const { facts } = this.#options;
     const accepted = await this.#ask('acceptVaultInvite', {
       sharedVaultUuid: invite.vault,
       inviteUuid: invite.uuid,
     });
     if (accepted === undefined) return;
-    book.invites.splice(book.invites.indexOf(invite), 1);
-    book.accepted.push(invite);
+    facts.invites.splice(facts.invites.indexOf(invite), 1);
+    facts.accepted.push(invite);
   }
 
   /** Like a restarted client: it has nothing. */
@@ -227,13 +227,14 @@ export class Member {
   }
 
   #edit(): SentToVault {
-    const { random, book, device } = this.#options;
+    const { random, facts, device } = this.#options;
     const known = [...this.#copies.keys()];
-    const from = random.pick([known, known, known, book.items, []]);
+    const from = random.pick([known, known, known, facts.items, []]);
     const uuid = from.length > 0 ? random.pick(from) : random.uuid();
-    if (!book.items.includes(uuid)) book.items.push(uuid);
+    if (!facts.items.includes(uuid)) facts.items.push(uuid);
     const copy = this.#copies.get(uuid);
-    const vault = copy !== undefined && random.chance(0.5) ? copy.vault : random.pick([null, ...book.vaults]);
+    const vault =
+      copy !== undefined && random.chance(0.5) ? copy.vault : random.pick([null, ...facts.vaults]);
     const deleted = copy !== undefined && random.chance(0.08);
     this.#edition += 1;
     const content = `004:${device}:${this.#edition}:${'.'.repeat(random.pick([0, 40, 600]))}`;
@@ -279,21 +280,21 @@ export class Member {
     }
     for (const vault of this.#owners.keys())
       if (after.get(vault) !== before.get(vault)) this.#owners.delete(vault);
-    for (const vault of answer.shared_vaults) this.#heardOf(vault);
-    for (const item of answer.retrieved_items) this.#keepGiven(item);
-    for (const { server_item: item } of answer.conflicts) if (item !== undefined) this.#keepGiven(item);
+    for (const vault of answer.shared_vaults) this.#keepOwner(vault);
+    for (const item of answer.retrieved_items) this.#keepRetrieved(item);
+    for (const { server_item: item } of answer.conflicts) if (item !== undefined) this.#keepRetrieved(item);
     for (const item of answer.saved_items)
       this.#keep(item, sent.find(({ uuid }) => uuid === item.uuid)?.content);
     this.#token = answer.sync_token;
     this.#cursor = answer.cursor_token ?? null;
   }
 
-  #heardOf({ uuid, user_uuid: owner }: MemberAnswer['shared_vaults'][number]): void {
+  #keepOwner({ uuid, user_uuid: owner }: MemberAnswer['shared_vaults'][number]): void {
     this.#owners.set(uuid, owner);
     if (owner === this.#userUuid && !this.#owned.includes(uuid)) this.#owned.push(uuid);
   }
 
-  #keepGiven(item: ReceivedOfVault): void {
+  #keepRetrieved(item: ReceivedOfVault): void {
     const { checker, device } = this.#options;
     checker.isNoOlder(device, this.#copies.get(item.uuid), item);
     this.#keep(item, item.content);

@@ -5,16 +5,16 @@ import { argon2idInBrowser } from './argon2id.ts';
 /** Sessions whose tokens are in headers. */
 const api = '20200115';
 
-interface Refused {
+interface RefusedAnswer {
   readonly status: number;
   readonly tag: string;
   readonly message: string;
 }
 
 type Json = Readonly<Record<string, unknown>>;
-export type Answer<T> = { readonly ok: T } | { readonly refused: Refused };
+export type ServerAnswer<T> = { readonly ok: T } | { readonly refused: RefusedAnswer };
 
-const unreachable: Refused = { status: 0, tag: 'unreachable', message: 'The server does not answer.' };
+const unreachable: RefusedAnswer = { status: 0, tag: 'unreachable', message: 'The server does not answer.' };
 
 export class Server {
   /** The key of a server that lets in only those who have it. */
@@ -23,7 +23,7 @@ export class Server {
   /** Called when the session is over. */
   onSignedOut = (): void => {};
 
-  async signIn(email: string, password: string, code: string): Promise<Answer<null>> {
+  async signIn(email: string, password: string, code: string): Promise<ServerAnswer<null>> {
     const identifier = email.trim().toLowerCase();
     const { verifier, challenge } = newChallenge(crypto.getRandomValues(new Uint8Array(32)));
     const params = await this.call<Json>('POST', 'v2/login-params', {
@@ -56,7 +56,7 @@ export class Server {
   }
 
   /** The inner body of an answer, with or without the envelope. */
-  async call<T>(method: string, path: string, body?: object): Promise<Answer<T>> {
+  async call<T>(method: string, path: string, body?: object): Promise<ServerAnswer<T>> {
     const hadSession = this.#accessToken !== undefined;
     try {
       const answer = await fetch(path, {
@@ -86,14 +86,14 @@ export class Server {
   }
 }
 
-const tooOld: Refused = {
+const tooOld: RefusedAnswer = {
   status: 0,
   tag: 'too-old',
   message:
     'This page signs in accounts of version 004 only. Sign in with an app, which upgrades the account.',
 };
 
-function refusedBy(status: number, body: Json): Refused {
+function refusedBy(status: number, body: Json): RefusedAnswer {
   const { message, tag } = (body['error'] ?? {}) as Partial<Record<string, unknown>>;
   return {
     status,

@@ -142,7 +142,7 @@ function bodyOf(text: string): HTMLElement {
   return body;
 }
 
-/** Besides `nodeOf`, the only way for shared content into the page. */
+/** Together with `nodeOf`, the only way for shared content into the page. */
 function textElement(name: 'h1' | 'h2' | 'div', text: string): HTMLElement {
   const element = document.createElement(name);
   element.dir = 'auto';

@@ -48,7 +48,7 @@ export type ElementName =
   | (typeof headings)[keyof typeof headings]
   | ('div' | 'span' | 'ul' | 'ol' | 'li' | 'a' | 'input');
 
-type Fields = Readonly<Record<string, unknown>>;
+type NodeFields = Readonly<Record<string, unknown>>;
 
 /** Undefined if the text is no such document, or is deeper or longer than users write. The page then shows it unchanged. */
 export function richTextOf(text: string): readonly Rich[] | undefined {
@@ -56,14 +56,14 @@ export function richTextOf(text: string): readonly Rich[] | undefined {
   if (root === undefined) return undefined;
   let nodesLeft = nodesMax;
 
-  function childrenOf(fields: Fields, depth: number): readonly Rich[] {
+  function childrenOf(fields: NodeFields, depth: number): readonly Rich[] {
     const children = Array.isArray(fields['children']) ? fields['children'] : [];
     nodesLeft -= children.length;
     if (depth >= depthMax || nodesLeft < 0) throw new RangeError('the document is too deep or too long');
     return children.map((child) => richOf(Object(child), depth + 1));
   }
 
-  function richOf(node: Fields, depth: number): Rich {
+  function richOf(node: NodeFields, depth: number): Rich {
     if (typeof node['text'] === 'string') return formatted(node['text'], node['format']);
     const children = childrenOf(node, depth);
     switch (node['type']) {
@@ -92,7 +92,7 @@ export function richTextOf(text: string): readonly Rich[] | undefined {
   }
 }
 
-function rootOf(text: string): Fields | undefined {
+function rootOf(text: string): NodeFields | undefined {
   try {
     const root = Object(Object(JSON.parse(text))['root']);
     return root['type'] === 'root' && Array.isArray(root['children']) ? root : undefined;
@@ -113,7 +113,7 @@ function formatted(text: string, format: unknown): Rich {
 }
 
 /** An item of a list of tasks says whether it is done. */
-const checkboxOf = ({ checked }: Fields): readonly Rich[] =>
+const checkboxOf = ({ checked }: NodeFields): readonly Rich[] =>
   typeof checked === 'boolean' ? [{ name: 'input', children: [], checked }] : [];
 
 const safeSchemes: ReadonlySet<string> = new Set(['http:', 'https:', 'mailto:']);
@@ -125,7 +125,7 @@ function linkOf(url: unknown, children: readonly Rich[]): RichElement {
 }
 
 /** For example a file or a picture, which the share does not contain. */
-function orPlaceholder(node: Fields, children: readonly Rich[]): readonly Rich[] {
+function orPlaceholder(node: NodeFields, children: readonly Rich[]): readonly Rich[] {
   const isKnown = entryOf(elementOfType, node['type']) !== undefined || Array.isArray(node['children']);
   return isKnown ? children : ['[This page cannot show this part.]'];
 }

@@ -34,19 +34,19 @@ export function unseal(payload: string, key: Uint8Array): OpenedShare {
   return bytes === undefined ? { opened: 'wrong-key' } : openedOf(new TextDecoder().decode(bytes));
 }
 
-interface Sealed {
+interface SealedShare {
   readonly nonce: Uint8Array;
   readonly ciphertext: Uint8Array;
 }
 
-function sealedOf(payload: string): Sealed | undefined {
+function sealedOf(payload: string): SealedShare | undefined {
   const { v, nonce, ciphertext } = fieldsOf(payload);
   if (v !== 1 || typeof nonce !== 'string' || !nonceForm.test(nonce)) return undefined;
   const bytes = typeof ciphertext === 'string' ? bytesOfBase64(ciphertext) : undefined;
   return bytes === undefined ? undefined : { nonce: bytesOfHex(nonce), ciphertext: bytes };
 }
 
-function decrypt({ nonce, ciphertext }: Sealed, key: Uint8Array): Uint8Array | undefined {
+function decrypt({ nonce, ciphertext }: SealedShare, key: Uint8Array): Uint8Array | undefined {
   try {
     return xchacha20poly1305(key, nonce).decrypt(ciphertext);
   } catch {

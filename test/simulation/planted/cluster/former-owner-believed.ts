@@ -6,7 +6,7 @@ export const bug: PlantedBug = {
   flavour: 'cluster',
   edits: [
     {
-      file: 'runtime/host/retrier.ts',
+      file: 'runtime/host/actors.ts',
       find: '    return error instanceof FencedError || (error instanceof MovedError && !error.reachedNobody);\n',
       replace: '    return false;\n',
     },

@@ -6,7 +6,7 @@ export const bug: PlantedBug = {
   flavour: 'partitioned',
   edits: [
     {
-      file: 'runtime/host/retrier.ts',
+      file: 'runtime/host/actors.ts',
       find: '        return await transport.ask(call);\n',
       replace: '        return await transport.ask({ ...call, callId: this.#options.random.uuid() });\n',
     },

@@ -6,7 +6,7 @@ export const bug: PlantedBug = {
   flavour: 'partitioned',
   edits: [
     {
-      file: 'runtime/host/retrier.ts',
+      file: 'runtime/host/actors.ts',
       find: '  if (mayHaveEffect && promisesNothing(error))',
       replace: '  if (mayHaveEffect && promisesNothing(error) && error === undefined)',
     },

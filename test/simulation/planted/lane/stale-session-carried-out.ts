@@ -6,7 +6,7 @@ export const bug: PlantedBug = {
   flavour: 'lane',
   edits: [
     {
-      file: 'actors/user/sessions/check.ts',
+      file: 'actors/user/sessions/session.ts',
       find: "  if (status === 'replaced' || !accessIsFresh",
       replace: "  if ((status === 'replaced' && credentials.style !== 'lane') || !accessIsFresh",
     },

@@ -19,8 +19,8 @@ export const bug: PlantedBug = {
     },
     {
       file: 'test/simulation/vaults/member.ts',
-      find: 'const tends = designates ? 60 : 30;',
-      replace: 'const tends = designates ? 25 : 30;',
+      find: 'const manages = designates ? 60 : 30;',
+      replace: 'const manages = designates ? 25 : 30;',
     },
     {
       file: 'test/simulation/vaults/member.ts',
@@ -29,8 +29,8 @@ export const bug: PlantedBug = {
     },
     {
       file: 'test/simulation/vaults/member.ts',
-      find: 'if (drawn < tends + 3 && book.vaults.length > 0)',
-      replace: 'if (drawn < tends && book.vaults.length > 0)',
+      find: 'if (drawn < manages + 3 && facts.vaults.length > 0)',
+      replace: 'if (drawn < manages && facts.vaults.length > 0)',
     },
     // Harmless: most answers to saves are lost on the way, and such a save is sent again at once.
     {

@@ -21,7 +21,7 @@ interface QueueRecord {
   readonly lastFailure: string | null;
 }
 
-interface Attempt {
+interface MailAttempt {
   readonly relayId: string;
   readonly source: string;
   readonly outcome: string;
@@ -119,7 +119,10 @@ async function showQueue(page: Page, panel: HTMLElement): Promise<void> {
 }
 
 async function showLog({ server, say }: Page, panel: HTMLElement): Promise<void> {
-  const answer = await server.call<{ readonly entries: readonly Attempt[] }>('GET', `${base}/logs?limit=20`);
+  const answer = await server.call<{ readonly entries: readonly MailAttempt[] }>(
+    'GET',
+    `${base}/logs?limit=20`,
+  );
   if ('refused' in answer) return say(answer.refused.message);
   const rows = answer.ok.entries.map(({ startedAt, relayId, source, outcome, failure, durationMs }) => [
     startedAt,
