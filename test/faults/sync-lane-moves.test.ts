@@ -1,5 +1,6 @@
 /** The in-memory state of the sync lane, on two hosts: a move may lose it, and nobody may profit from that. */
 import test from 'ava';
+import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import { isRefused } from '../../actors/reply.ts';
 import { Items } from '../../actors/user/items/contract.ts';
 import { SyncLane } from '../../actors/user/sync-lane/contract.ts';
@@ -11,7 +12,7 @@ type World = Awaited<ReturnType<typeof openWorld>>;
 const asksOf = ({ actors, phone }: World) => actors.get(SyncLane, phone.userUuid).ask;
 const digest = 'a'.repeat(64);
 
-async function mint(world: World, credentials = world.phone) {
+async function mint(world: World, credentials: Credentials = world.phone) {
   const minted = await world.cluster.until(asksOf(world).mintSyncTicket({ credentials }));
   if (isRefused(minted)) throw new Error(minted.refused.message);
   const { issuedAtMs: _issued, ...claims } = minted.ok;
