@@ -1,7 +1,6 @@
 /** Compares files by their hashes. */
-import { createHash } from 'node:crypto';
 import { forEachConcurrently, type ImportContext } from '../context.ts';
-import { ownerOf } from '../files/import.ts';
+import { digestOf, ownerOf } from '../files/import.ts';
 import type { SourceFiles } from '../files/source.ts';
 import type { Vaults } from '../items.ts';
 import type { Population } from '../vaults.ts';
@@ -19,11 +18,9 @@ export async function compareFiles(
     const owner = ownerOf(file, owners, owners.vaults);
     if (owner === undefined || file.bytes === 0) return;
     compared.files += 1;
-    const hash = createHash('sha256');
-    for await (const piece of await files.read(file)) hash.update(piece);
+    const expected = await digestOf(files, file);
     const sha256 = await target.fileDigest(owner, file.name.toLowerCase());
     if (sha256 === undefined) differ(compared, { what: 'file', uuid: file.name, why: 'missing' });
-    else if (sha256 !== hash.digest('hex'))
-      differ(compared, { what: 'file', uuid: file.name, why: 'differs' });
+    else if (sha256 !== expected) differ(compared, { what: 'file', uuid: file.name, why: 'differs' });
   });
 }
