@@ -1,8 +1,9 @@
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { startTestHost } from '../../test/kit/host.ts';
 import { ledger } from '../../test/kit/ledger.ts';
 import { RetryableError } from '../errors.ts';
+import { ActiveActors } from './active-actors.ts';
 import { Actor } from './actor.ts';
 
 /** How often the actors of a process are asked what they hold, which each tick does with those that it looks at. */
@@ -62,7 +63,8 @@ test('a process whose actors are idle is woken less than once a second', async (
   t.true(clock.fired < 60, `${clock.fired} timers`);
 });
 
-test('a call of an actor that was idle for long still ends within a quarter of a second of its deadline', async (t) => {
+/** The call may find no actor that is in use, so nothing looks at the actor before the next round. */
+async function lateCallOfIdleActor(t: ExecutionContext) {
   const clock = new FakeClock();
   let isSilent = false;
   const { actors } = await startTestHost({
@@ -85,4 +87,23 @@ test('a call of an actor that was idle for long still ends within a quarter of a
   await drainPromises();
   await clock.advance(550);
   t.true(failure instanceof RetryableError);
-});
+}
+
+test(
+  'a call of an actor that was idle for long still ends within a quarter of a second of its deadline',
+  lateCallOfIdleActor,
+);
+
+test.serial(
+  'a message to an idle actor whose shard is leaving ends as soon after its deadline',
+  async (t) => {
+    const { deliver } = ActiveActors.prototype;
+    t.teardown(() => {
+      ActiveActors.prototype.deliver = deliver;
+    });
+    ActiveActors.prototype.deliver = function (address, message) {
+      deliver.call(this, address, { ...message, reachesLeaving: true });
+    };
+    await lateCallOfIdleActor(t);
+  },
+);

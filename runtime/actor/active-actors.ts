@@ -146,8 +146,12 @@ export class ActiveActors {
   deliver(address: Address, message: Message): void {
     const leaving = message.reachesLeaving ? this.find(address) : undefined;
     try {
-      if (leaving !== undefined) leaving.deliver(message);
-      else this.at(address, (actor) => actor.deliver(message));
+      if (leaving === undefined) {
+        this.at(address, (actor) => actor.deliver(message));
+      } else {
+        this.#addInUse(leaving);
+        leaving.deliver(message);
+      }
     } catch (error) {
       if (!(error instanceof ActorError)) throw error;
       message.resolve({ error });
