@@ -32,7 +32,7 @@ export interface DeliveryOptions {
 }
 
 /** Milliseconds to wait before attempt `attempts` + 1: one second doubling up to ten minutes. */
-export function retryPauseMs(attempts: number): number {
+function retryPauseMs(attempts: number): number {
   return Math.min(600_000, 1_000 * 2 ** attempts);
 }
 
@@ -45,13 +45,25 @@ const undeclaredAttemptsMax = 300;
 export interface Attempts {
   readonly attempts: number;
   readonly dead: boolean;
+  /** Before the next one. */
+  readonly pauseMs: number;
 }
 
-/** The attempts of a row after one more that failed. Those beyond `attemptsMax` were made by hosts that did not know the row. */
+/**
+ * The attempts of a row after one more that failed. Those of hosts that do not know the row begin at `attemptsMax`. So a host that
+ * knows it sees them, and counts anew.
+ */
 export function afterFailure(before: number, isDeclared: boolean, attemptsMax: number): Attempts {
-  if (!isDeclared) return { attempts: before + 1, dead: before + 1 >= undeclaredAttemptsMax };
+  if (!isDeclared) {
+    const undeclared = Math.max(0, before - attemptsMax) + 1;
+    return {
+      attempts: attemptsMax + undeclared,
+      dead: undeclared >= undeclaredAttemptsMax,
+      pauseMs: retryPauseMs(undeclared),
+    };
+  }
   const attempts = before >= attemptsMax ? 1 : before + 1;
-  return { attempts, dead: attempts >= attemptsMax };
+  return { attempts, dead: attempts >= attemptsMax, pauseMs: retryPauseMs(attempts) };
 }
 
 /** Whether the turn itself is to blame. Anything that the runtime could not do now is simply tried again at the next sweep. */

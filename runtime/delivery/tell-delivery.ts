@@ -19,7 +19,7 @@ import type { Kind } from '../kind.ts';
 import { decode } from '../store/encoding.ts';
 import type { SweepRead, TellRow } from '../store/store.ts';
 import { outboxTable } from '../store/tables.ts';
-import { afterFailure, isFaultOfTurn, outcomeOf, RowDelivery, retryPauseMs } from './delivery.ts';
+import { afterFailure, isFaultOfTurn, outcomeOf, RowDelivery } from './delivery.ts';
 
 type Run = 'done' | 'dropped';
 const tellPlan = '$tell';
@@ -84,9 +84,9 @@ export class TellDelivery extends RowDelivery<TellRow> {
     const nowMs = await store.timeMs().catch(() => this.options.clock.nowMs());
     const outcome = await this.#turn(tell, undefined, (turn, row) => {
       const isDeclared = this.#handler(tell) !== undefined;
-      const { attempts, dead } = afterFailure(row.attempts, isDeclared, limits.attemptsMax);
+      const { attempts, dead, pauseMs } = afterFailure(row.attempts, isDeclared, limits.attemptsMax);
       metrics.delivered('tell', dead ? 'dead' : 'failed');
-      turn.keepTell({ ...row, attempts, dead, retry_at: nowMs + retryPauseMs(attempts) });
+      turn.keepTell({ ...row, attempts, dead, retry_at: nowMs + pauseMs });
     });
     return !('error' in outcome);
   }

@@ -24,14 +24,7 @@ import type { Jobs } from '../jobs/jobs.ts';
 import { isJobTimer, jobOf } from '../jobs/lease.ts';
 import { decode } from '../store/encoding.ts';
 import type { SweepRead, TimerRow } from '../store/store.ts';
-import {
-  afterFailure,
-  type DeliveryOptions,
-  isFaultOfTurn,
-  outcomeOf,
-  RowDelivery,
-  retryPauseMs,
-} from './delivery.ts';
+import { afterFailure, type DeliveryOptions, isFaultOfTurn, outcomeOf, RowDelivery } from './delivery.ts';
 
 type Run = 'done' | 'dropped';
 
@@ -93,7 +86,7 @@ export class TimerDelivery extends RowDelivery<TimerRow, TimerDeliveryOptions> {
   }
 
   async #retryLater(row: TimerRow, nowMs: number): Promise<boolean> {
-    const { attempts, dead } = afterFailure(
+    const { attempts, dead, pauseMs } = afterFailure(
       row.attempts,
       this.#isDeclared(row),
       this.options.limits.attemptsMax,
@@ -102,7 +95,7 @@ export class TimerDelivery extends RowDelivery<TimerRow, TimerDeliveryOptions> {
     // Leave out the handler's reads, because they may be what fails.
     const outcome = await this.#turn(row, undefined, (turn) => {
       if (!isCurrent(turn, row)) return;
-      turn.keepTimer({ ...row, attempts, dead, due_at: dead ? row.due_at : nowMs + retryPauseMs(attempts) });
+      turn.keepTimer({ ...row, attempts, dead, due_at: dead ? row.due_at : nowMs + pauseMs });
     });
     return !('error' in outcome);
   }

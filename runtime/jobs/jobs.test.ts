@@ -436,6 +436,24 @@ test('a release that does not know the job keeps it for one that does', async (t
   t.deepEqual(await before.ask.sent(null), ['hello']);
 });
 
+test('what releases tried that did not know a job counts for nothing where it is known', async (t) => {
+  const before = await start(t, { limits: { attemptsMax: 3 } });
+  await before.ask.send({ text: 'hello' });
+  await drainPromises();
+  const older = await before.restart({ kinds: [{ ...mailer, jobs: {} }] });
+  await before.clock.advance(7 * 3_600_000);
+  const [waiting] = await before.rows();
+  t.true((waiting?.attempts ?? 0) >= 50, `${waiting?.attempts} attempts`);
+  const { host } = await older.restart({ kinds: [mailer] });
+  t.teardown(() => host.abandon());
+  for (let seconds = 0; before.runs.length < 2 && seconds < 600; seconds += 1) {
+    await before.clock.advance(1_000);
+  }
+  before.last().fail(new Error('no'));
+  await drainPromises();
+  t.like((await before.rows())[0], { attempts: 1, dead: false });
+});
+
 test('with its actor a job is no more', async (t) => {
   const { ask, clock, runs, last, rows } = await start(t);
   await ask.send({ text: 'hello' });
