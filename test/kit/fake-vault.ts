@@ -51,8 +51,9 @@ export async function tellUser<Name extends keyof UserTells>(
   to: string,
   name: Name,
   payload: Parameters<UserTells[Name]>[0],
+  from = 'vault',
 ): Promise<void> {
-  const { ask } = server.host.actors.get(FakeVault, 'vault');
+  const { ask } = server.host.actors.get(FakeVault, from);
   await server.answered(ask.send({ to, name, payload }));
   await server.advance(1_000);
 }

@@ -4,7 +4,7 @@
  *     deletion   the collection removes its own revisions. If the item has moved before, the same commit tells the collection
  *                itself (`deletedHere`)
  *     look-up    it looks up which other collections the item came through, and tells each (tell-elsewhere.ts)
- *     elsewhere  each removes its own (`deletedElsewhere`)
+ *     elsewhere  each removes its own (`deletedElsewhere`). A user also passes it on to vaults, for hosts of an earlier release
  *
  * - The item may have been saved again and have come back before the tell comes. The time of its saves grows wherever it is, and
  *   it comes back in a later millisecond than it was deleted in (`stamp`). So only revisions from before the deletion go.

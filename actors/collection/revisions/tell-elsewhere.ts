@@ -8,13 +8,35 @@ import type { DeletedElsewhere } from './deleted-elsewhere.ts';
 export const elsewherePlan = ({ items }: DeletedElsewhere) =>
   locationsPlan(items.map(({ itemUuid }) => itemUuid));
 
-export function tellElsewhere(turn: Turn, { items }: DeletedElsewhere, { first, moved }: Locations): void {
-  const rows = [...first.rows, ...moved.rows].filter(({ collection }) => collection !== turn.self.id);
-  for (const collection of new Set(rows.map((row) => row.collection))) {
-    const there = rows.filter((row) => row.collection === collection);
-    const uuids = new Set(there.map(({ uuid }) => uuid));
-    const payload = { items: items.filter(({ itemUuid }) => uuids.has(itemUuid)) };
-    const isVault = there.some((row) => row.shared_vault_uuid === collection);
+export function tellElsewhere(turn: Turn, deleted: DeletedElsewhere, locations: Locations): void {
+  for (const { collection, isVault, payload } of placesOf(deleted, locations)) {
+    if (collection === turn.self.id) continue;
     turn.tell(isVault ? VaultItems : Revisions, collection).deletedElsewhere(payload);
   }
+}
+
+/** Tells only vaults, and not the collection that has deleted the items. */
+export function tellVaults(
+  turn: Turn,
+  deleted: DeletedElsewhere,
+  locations: Locations,
+  deletedBy: string,
+): void {
+  for (const { collection, isVault, payload } of placesOf(deleted, locations)) {
+    if (isVault && collection !== deletedBy) turn.tell(VaultItems, collection).deletedElsewhere(payload);
+  }
+}
+
+/** The collections that have rows of the items, and which of the items each has. */
+function placesOf({ items }: DeletedElsewhere, { first, moved }: Locations) {
+  const rows = [...first.rows, ...moved.rows];
+  return [...new Set(rows.map((row) => row.collection))].map((collection) => {
+    const there = rows.filter((row) => row.collection === collection);
+    const uuids = new Set(there.map(({ uuid }) => uuid));
+    return {
+      collection,
+      isVault: there.some((row) => row.shared_vault_uuid === collection),
+      payload: { items: items.filter(({ itemUuid }) => uuids.has(itemUuid)) },
+    };
+  });
 }

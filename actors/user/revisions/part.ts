@@ -15,7 +15,7 @@ import {
   revisionPlan,
 } from '../../collection/revisions/read.ts';
 import { revision } from '../../collection/revisions/table.ts';
-import { elsewherePlan, tellElsewhere } from '../../collection/revisions/tell-elsewhere.ts';
+import { elsewherePlan, tellElsewhere, tellVaults } from '../../collection/revisions/tell-elsewhere.ts';
 import { revisionTimers } from '../../collection/revisions/timers.ts';
 import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
 import { ItemSettings } from '../../collection/settings.ts';
@@ -143,10 +143,15 @@ const deletedHere = tell({
   turn: (turn, payload, _sender, reads) => tellElsewhere(turn, payload, reads),
 });
 
+/**
+ * Hosts of an earlier release tell the owner of the item alone. So this tells the vaults that the item came through, which may
+ * have heard already. They tell nobody. An account that is being purged tells them, too.
+ */
 const deletedElsewhere = tell({
   ...Revisions.tells.deletedElsewhere,
-  reads: leftPlan,
-  turn: (turn, payload, _sender, reads) => {
+  reads: (view, payload) => ({ ...leftPlan(view, payload), ...elsewherePlan(payload) }),
+  turn: (turn, payload, { address: deletedBy }, reads) => {
+    tellVaults(turn, payload, reads, deletedBy.id);
     if (!isGone(turn)) removeLeft(turn, payload, reads);
   },
 });

@@ -2,7 +2,9 @@
 import test, { type ExecutionContext } from 'ava';
 import type { ClientItem } from '../../../actors/collection/item-fields.ts';
 import type { Device } from '../../kit/device.ts';
+import { fakeVault, tellUser } from '../../kit/fake-vault.ts';
 import { note, uuidNumber } from '../../kit/items.ts';
+import type { ServerOptions } from '../../kit/server.ts';
 import { join, makeVault, startSharedVault, vaults } from '../../kit/vaults.ts';
 
 const inVault = (vault: string, overrides: ClientItem = {}) =>
@@ -23,8 +25,8 @@ async function historyOf(t: ExecutionContext, device: Device): Promise<readonly 
 const read = (device: Device, { uuid }: Revision) => device.call('GET', `${path}/${uuid}`);
 
 /** An item that Alice has put into the vault, and Bob has edited. */
-async function started(t: ExecutionContext) {
-  const { server, alice, bob, vault } = await startSharedVault(t);
+async function started(t: ExecutionContext, options: ServerOptions = {}) {
+  const { server, alice, bob, vault } = await startSharedVault(t, { server: options });
   let version = 0;
   const save = async (
     device: Device,
@@ -213,4 +215,17 @@ test('the history of an item goes with it where it once was, also after its owne
   await alice.save(inVault(other, { uuid, deleted: true, updated_at_timestamp: version }));
   await server.advance(10_000);
   t.is(server.host.database.sizes.get('revision'), 0);
+});
+
+test('the owner passes on to vaults what a host of an earlier release tells the owner alone', async (t) => {
+  const { server, alice, save } = await started(t, { moreKinds: [fakeVault] });
+  const other = await makeVault(alice);
+  await save(alice, (more) => inVault(other, more), 'moved');
+  await save(alice, (more) => inVault(other, more), 'edited');
+  t.is(server.host.database.sizes.get('revision'), 4);
+  const deletedMicros = server.host.clock.nowMs() * 1_000;
+  const item = { itemUuid: uuidNumber(1), revisions: 5, isDuplicate: false, deletedMicros };
+  await tellUser(server, alice.account.userUuid, 'deletedElsewhere', { items: [item] }, other);
+  await server.advance(10_000);
+  t.is(server.host.database.sizes.get('revision'), 1, 'only what is in the vault that deleted the item');
 });
