@@ -82,7 +82,8 @@ export const addUserCommands: AddCommands = (program, run) => {
       .summary('turn the second factors of a user off')
       .description(
         'Turn every second factor of a user off: the authenticator app, security keys and codes by e-mail. Recovery codes and ' +
-          'trusted devices go with them; the password stays. The user is told by mail.',
+          'trusted devices go with them. The password stays, and so do app passwords, because programs still use them: the user ' +
+          'deletes those that a lost device had. The user is told by mail.',
       )
       .option('--yes', 'do it')
       .action((uuid, { yes = false }) => run((session) => resetFactors(session, uuid, yes))),

@@ -33,7 +33,7 @@ export const factorsOn = (view: View): FactorsOn => ({
 
 /**
  * For an operator: returns what was on before. The old recovery codes go too. Trusted devices end, as a lost one would stand in
- * for the user's next factor.
+ * for the user's next factor. App passwords stay, as programs still use them. The user can delete each.
  */
 export function resetFactors(turn: Turn): FactorsOn {
   const before = factorsOn(turn);

@@ -158,6 +158,8 @@ test('a user who has lost the second factor signs in by the password once an ope
   await addSecurityKey(user);
   const trusted = await user.call('POST', '/v1/trusted-devices', { body: { label: 'the lost phone' } });
   t.is(trusted.status, 200, trusted.text);
+  const made = await user.call('POST', '/v1/app-passwords', { body: { label: 'a program' } });
+  t.is(made.status, 200, made.text);
   t.is((await withoutFactor(server, user)).status, 401);
   t.regex((await run('user', 'show', userUuid)).out, /^second factor +authenticator app, 1 security key$/m);
   t.deepEqual(await run('user', 'reset-factor', userUuid), {
@@ -173,6 +175,8 @@ test('a user who has lost the second factor signs in by the password once an ope
   t.is((await withoutFactor(server, user)).status, 200);
   t.regex((await run('user', 'show', userUuid)).out, /^second factor +none$/m);
   t.deepEqual((await user.call('GET', '/v1/trusted-devices')).body.trustedDevices, []);
+  const { appPasswords } = (await user.call('GET', '/v1/app-passwords')).body;
+  t.like(appPasswords, [{ label: 'a program' }]);
   const { events } = (await user.call('GET', `/v1/users/${userUuid}/audit-trail`)).body;
   t.like(events.slice(0, 2), [
     { event: 'security-key-removed', device: null, ipAddress: null },
