@@ -49,6 +49,7 @@ function tellOfDeletion(turn: Turn, writes: readonly ItemWrite[]): void {
     const item = row.deleted && replaced?.deleted === false ? deletedOf(row, replaced) : undefined;
     return item ?? [];
   });
+  if (deleted.length === 0) return;
   // All kinds of collections have these tells.
   const self = turn.tell({ name: turn.self.kind, tells: Revisions.tells }, turn.self.id);
   for (const each of inTells(deleted)) self.deletedHere(each);
