@@ -13,6 +13,7 @@
  * killed and started again instead, and its clients dial there and at the others. A node may have as many sockets as open files
  * (`ulimit -n`).
  */
+import { cpus } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type Exposition, parseExposition } from '../load-tests/report/exposition.ts';
@@ -219,6 +220,30 @@ const syncsOf = (accounts: readonly Account[]): SteadyLoad =>
 const triedAgain = (failures: Readonly<Record<string, number>>): Record<string, number> =>
   Object.fromEntries(Object.entries(failures).map(([what, times]) => [`tried again: ${what}`, times]));
 
+interface Cpu {
+  readonly serversMs: number;
+  readonly clientsMs: number;
+  /** Of the whole machine, the kernel included. */
+  readonly machineMs: number;
+}
+
+async function cpuSoFar(): Promise<Cpu> {
+  const machineMs = cpus().reduce((sum, { times }) => {
+    return sum + times.user + times.nice + times.sys + times.irq;
+  }, 0);
+  const serversMs = (await total('process_cpu_seconds_total')) * 1_000;
+  return { serversMs, clientsMs: (await clients.report()).cpuMs, machineMs };
+}
+
+function cpuFigures(from: Cpu, to: Cpu, sockets: number): Record<string, number> {
+  const micros = (of: keyof Cpu) => ((to[of] - from[of]) * 1_000) / sockets;
+  return {
+    'CPU of the servers, µs a socket': micros('serversMs'),
+    'CPU of the clients, µs a socket': micros('clientsMs'),
+    'CPU of the whole machine, µs a socket': micros('machineMs'),
+  };
+}
+
 /** Kills nodes with sockets and starts them again. Resolves once all sockets are open, there or elsewhere. */
 async function redialFigures(others: readonly Account[]): Promise<Record<string, number>> {
   const killed = gateways.slice(0, nodeCount === 1 ? 1 : killedGateways);
@@ -227,10 +252,13 @@ async function redialFigures(others: readonly Account[]): Promise<Record<string,
   const droppedBefore = droppedHandshakes();
   const beganMs = syncs.nowMs;
   await Promise.all(killed.map((node) => node.kill()));
+  const lost = clients.count - (await clients.report()).open;
   await Promise.all(killed.map((node) => node.start()));
   const listeningMs = syncs.nowMs;
+  const cpuBefore = await cpuSoFar();
   await clients.untilOpen(openMs);
   const openAgainMs = syncs.nowMs;
+  const cpu = cpuFigures(cpuBefore, await cpuSoFar(), lost);
   const dropped = droppedHandshakes() - droppedBefore;
   const { failures } = await clients.report();
   await pause(calmMs);
@@ -243,6 +271,8 @@ async function redialFigures(others: readonly Account[]): Promise<Record<string,
   return {
     'ms until the processes listened again': listeningMs - beganMs,
     'ms until every socket was open': openAgainMs - listeningMs,
+    'sockets that were lost': lost,
+    ...cpu,
     'handshakes dropped by the kernel': dropped,
     ...triedAgain(failures),
     'syncs before, p99 ms': usual.p99Ms,

@@ -168,7 +168,18 @@ test('help says of every command when to use it, with an example', async (t) => 
   ];
   const groups = {
     migrate: ['plan', 'apply'],
-    user: ['find', 'list', 'show', 'sign-out', 'promote', 'demote', 'flags', 'set-flag', 'remove-flag'],
+    user: [
+      'find',
+      'list',
+      'show',
+      'sign-out',
+      'reset-factor',
+      'promote',
+      'demote',
+      'flags',
+      'set-flag',
+      'remove-flag',
+    ],
     registration: ['show', 'close', 'open'],
     calendar: ['revoke'],
     import: ['server', 'verify', 'account', 'unlock'],

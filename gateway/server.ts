@@ -226,7 +226,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     connections,
     requestId,
     isDraining: () => draining,
-    watchSession: (claims, ended) => sockets.watchSession(claims, ended),
+    watchWhileAsking: (claims, ended) => sockets.watchWhileAsking(claims, ended),
   });
   app.any('/*', onRequest);
   metrics.register(registry);

@@ -20,6 +20,7 @@ import {
   importedContentTypes,
   importLimits,
   isUnusable,
+  notificationTypes,
   UserImport,
   VaultImport,
 } from '../actors/import/operator-contract.ts';
@@ -34,12 +35,15 @@ import type {
   ImportService,
 } from '../proto/generated/scriptorium/v1/import.ts';
 import {
+  inviteDigest,
   itemDigest,
   keyParamsDigest,
+  memberDigest,
   messageDigest,
   notificationDigest,
   revisionDigest,
   valueDigest,
+  vaultDigest,
 } from '../proto/import-digests.ts';
 import { NotFoundError } from '../runtime/errors.ts';
 import type { Ask, AskOptions } from '../runtime/handles.ts';
@@ -60,7 +64,12 @@ export function importHandlers(options: Options): Handlers<ImportService> {
   };
   return {
     async describe() {
-      return { ...importing, ...importLimits, contentTypes: [...importedContentTypes] };
+      return {
+        ...importing,
+        ...importLimits,
+        contentTypes: [...importedContentTypes],
+        notificationTypes: [...notificationTypes],
+      };
     },
 
     ...accountHandlers(options, user),
@@ -85,7 +94,7 @@ function accountHandlers(
     async checkAccount({ account }, ask) {
       if (account?.keyParams === undefined) throw invalidArgument('key_params is missing.');
       const userUuid = uuidField('user_uuid', account.userUuid);
-      const imported = await gone(user(userUuid).importShow({}, ask));
+      const imported = await shown(user(userUuid), ask);
       const email = normaliseUsername(account.identifier);
       const holder = await findUser(lookups, { email, workspace: defaultWorkspace });
       const refusedSettings = account.settings.filter(({ name, value }) => isRefusedSetting(name, value));
@@ -117,7 +126,8 @@ function accountHandlers(
     },
 
     async showAccount({ userUuid }, ask) {
-      const imported = await there(user(userUuid).importShow({}, ask));
+      const imported = await shown(user(userUuid), ask);
+      if (imported === undefined) throw notFound('There is no such account.');
       return {
         phase: imported.phase,
         keyParamsSha256: keyParamsDigest(imported.keyParams),
@@ -141,7 +151,13 @@ function accountHandlers(
   };
 }
 
-function vaultHandlers(user: User, vault: Vault): Pick<Handlers<ImportService>, 'writeVault'> {
+/** Undefined if there is no account. An import that was refused leaves an actor without one. */
+async function shown(user: ReturnType<User>, ask: AskOptions) {
+  const imported = await gone(user.importShow({}, ask));
+  return imported?.keyParams['version'] === undefined ? undefined : imported;
+}
+
+function vaultHandlers(user: User, vault: Vault): Pick<Handlers<ImportService>, 'writeVault' | 'showVault'> {
   return {
     async writeVault({ vaultUuid, members, invites, survivorUuid, ...about }, ask) {
       const phases = await Promise.all(members.map((member) => phaseOf(user(member.userUuid), ask)));
@@ -161,6 +177,16 @@ function vaultHandlers(user: User, vault: Vault): Pick<Handlers<ImportService>, 
       );
       if (answer === undefined) return { refused: 'ended', fresh: false };
       return 'refused' in answer ? { refused: answer.refused, fresh: false } : { refused: '', ...answer };
+    },
+
+    async showVault({ vaultUuid }, ask) {
+      const { vault: imported, members, invites } = await there(vault(vaultUuid).importShowVault({}, ask));
+      if (imported === null) throw notFound('There is no such vault.');
+      return {
+        sha256: vaultDigest(imported),
+        members: members.map((each) => ({ uuid: each.uuid, sha256: memberDigest(each) })),
+        invites: invites.map((each) => ({ uuid: each.uuid, sha256: inviteDigest(each) })),
+      };
     },
   };
 }

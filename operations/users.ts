@@ -53,21 +53,8 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
     find: findHandler(options),
     list: listHandler(options),
 
-    async show(request, ask) {
-      const userUuid = uuidField('user_uuid', request.userUuid);
-      const { state, createdAtMs, readonly, bannedAtMs, banReason, ...account } = await known(
-        actors.get(UserAdministration, userUuid).ask.operatorShow({}, ask),
-      );
-      return {
-        userUuid,
-        ...account,
-        state: state === 'active' ? UserState.ACTIVE : UserState.DELETED,
-        created: state === 'active' ? new Date(createdAtMs) : undefined,
-        readOnly: readonly,
-        bannedSince: bannedAtMs === null ? undefined : new Date(bannedAtMs),
-        banReason: banReason ?? '',
-      };
-    },
+    show: showHandler(options),
+    resetFactors: resetFactorsHandler(options),
 
     async signOut(request, ask) {
       const userUuid = uuidField('user_uuid', request.userUuid);
@@ -128,6 +115,39 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
     },
   };
 }
+
+const showHandler =
+  ({ actors }: Options): Handlers<UsersService>['show'] =>
+  async (request, ask) => {
+    const userUuid = uuidField('user_uuid', request.userUuid);
+    const found = await known(actors.get(UserAdministration, userUuid).ask.operatorShow({}, ask));
+    const { state, createdAtMs, readonly, bannedAtMs, banReason, ...others } = found;
+    const { fileBytes, fileBytesMax, lastUsedAtMs, factors, ...account } = others;
+    return {
+      userUuid,
+      ...account,
+      state: state === 'active' ? UserState.ACTIVE : UserState.DELETED,
+      created: state === 'active' ? new Date(createdAtMs) : undefined,
+      readOnly: readonly,
+      bannedSince: dateOf(bannedAtMs),
+      banReason: banReason ?? '',
+      fileBytes,
+      fileBytesMax: fileBytesMax ?? undefined,
+      lastUsed: dateOf(lastUsedAtMs),
+      factors,
+    };
+  };
+
+const dateOf = (ms: number | null | undefined) => (typeof ms === 'number' ? new Date(ms) : undefined);
+
+const resetFactorsHandler =
+  ({ actors, logger }: Options): Handlers<UsersService>['resetFactors'] =>
+  async (request, ask) => {
+    const userUuid = uuidField('user_uuid', request.userUuid);
+    const factors = await known(actors.get(UserAdministration, userUuid).ask.operatorResetFactors({}, ask));
+    logger.info({ userUuid }, 'an operator has turned the second factors of a user off');
+    return { factors };
+  };
 
 const findHandler =
   ({ lookups, workspacesPerEmail }: Options): Handlers<UsersService>['find'] =>

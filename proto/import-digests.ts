@@ -90,3 +90,27 @@ export const keyParamsDigest = (params: Readonly<Record<string, string | number 
 
 export const valueDigest = (value: string | null | undefined): string =>
   value === null || value === undefined ? '' : digest([value]);
+
+export const vaultDigest = (of: {
+  readonly ownerUuid: string;
+  readonly survivorUuid: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}): string => digest([of.ownerUuid, of.survivorUuid ?? '', of.createdAt, of.updatedAt]);
+
+export const memberDigest = (of: {
+  readonly userUuid: string;
+  readonly permission: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}): string => digest([of.userUuid, of.permission, of.createdAt, of.updatedAt]);
+
+export const inviteDigest = (of: {
+  readonly inviteeUuid: string;
+  readonly senderUuid: string;
+  readonly permission: string;
+  readonly encryptedMessage: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}): string =>
+  digest([of.inviteeUuid, of.senderUuid, of.permission, of.encryptedMessage, of.createdAt, of.updatedAt]);

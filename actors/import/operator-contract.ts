@@ -19,6 +19,7 @@ import {
 import { importPhases } from './phase.ts';
 
 export { importedContentTypes } from '../collection/item-fields.ts';
+export { notificationTypes } from '../inbox-entries.ts';
 export { isUnusable } from './key-params.ts';
 
 export const accountRefusals = ['used', 'native', 'deleted', 'taken', 'key-params'] as const;
@@ -85,6 +86,21 @@ export const VaultImport = contract({
         invites: z.array(importedInviteSchema).readonly(),
       }),
       reply: z.union([z.object({ refused: z.enum(vaultRefusals) }), z.object({ fresh: z.boolean() })]),
+    },
+    importShowVault: {
+      request: z.object({}),
+      reply: z.object({
+        vault: z
+          .object({
+            ownerUuid: z.string(),
+            survivorUuid: z.string().nullable(),
+            createdAt: z.int(),
+            updatedAt: z.int(),
+          })
+          .nullable(),
+        members: z.array(importedMemberSchema.extend({ permission: z.string() })),
+        invites: z.array(importedInviteSchema.extend({ permission: z.string() })),
+      }),
     },
   },
 });

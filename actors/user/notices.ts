@@ -48,6 +48,15 @@ export function noteRecovery(turn: Turn, email: string): void {
   ]);
 }
 
+export function noteFactorReset(turn: Turn, email: string): void {
+  send(turn, email, 'The second factor of your notes was turned off', [
+    'The operator of this server has turned the second factor of your account off. From now on your password alone signs in.',
+    `Time: ${isoTime(turn.nowMs)}`,
+    'If you asked for it, turn a second factor on again after you have signed in. If you did not, change your password, and ' +
+      'ask the operator who asked.',
+  ]);
+}
+
 function send(turn: Turn, email: string, subject: string, paragraphs: readonly string[]): void {
   const recipient = mailAddress(email);
   if (recipient === undefined) return;

@@ -20,6 +20,12 @@ const banStatus = z.object({
   banReason: z.string().nullable(),
 });
 
+const factorsOn = z.object({
+  authenticatorApp: z.boolean(),
+  securityKeys: z.int(),
+  emailedCodes: z.boolean(),
+});
+
 export const UserAdministration = contract({
   name: 'user',
   commands: {
@@ -37,6 +43,13 @@ export const UserAdministration = contract({
         /** Rows of the user's own collection and their size, tombstones included. */
         items: z.number(),
         itemBytes: z.number(),
+        /** These are absent where a process of an earlier release answers. */
+        fileBytes: z.number().optional(),
+        /** Null: there is no limit. */
+        fileBytesMax: z.number().nullable().optional(),
+        /** Of the sessions above. Null: there is none. */
+        lastUsedAtMs: z.number().nullable().optional(),
+        factors: factorsOn.optional(),
         roles: z.array(z.string()),
         readonly: z.boolean(),
         banned: z.boolean(),
@@ -83,6 +96,8 @@ export const UserAdministration = contract({
       request: z.object({ name: z.string(), value: z.string().nullable(), by: overseer }),
       reply: answerSchema(z.object({ name: z.enum(flagNames), value: z.string().nullable() })),
     },
+    /** Turns every second factor off. The reply says which were on. */
+    operatorResetFactors: { request: nothing, reply: factorsOn },
     operatorRevokeCalendarTokens: { request: nothing, reply: z.object({ revoked: z.int() }) },
     /** A piece of the file of an export. The first request has no progress, and the last reply has none. */
     operatorExport: {

@@ -10,36 +10,48 @@ import { flagsOf, setFlag } from './admin/flags.ts';
 import { audit, auditPages, readTrail } from './audit/trail.ts';
 import { revokeAllCalendarTokens } from './calendar/tokens.ts';
 import { rolesChanged, User } from './contract.ts';
+import { factorsOn, resetFactors } from './factors/restore.ts';
+import { limitBytesOf, usedBytesOf } from './files/own-files.ts';
 import { type RaisedHooks, userPart } from './hooks.ts';
+import { noteFactorReset } from './notices.ts';
 import { UserAdministration } from './operator-contract.ts';
 import { adminRoleSlice, callerOf, isAdministrator, type Profile, profileSlice } from './profile.ts';
 import { exportPieces } from './requests/export-pieces.ts';
-import { endAllSessions, type Session, sessionMap } from './sessions/session.ts';
+import { endAllSessions, lastUseMs, type Session, sessionMap } from './sessions/session.ts';
+
+const operatorShow = sharedRead({
+  ...UserAdministration.commands.operatorShow,
+  answer: (view) => {
+    const { state, email, workspace, protocolVersion, createdAtMs } = existing(view);
+    const { items, sizeBytes } = view.get(head);
+    const { banned, bannedAtMs, banReason } = banStatus(view);
+    const sessions = [...view.entries(sessionMap).values()].filter(isLive(view.nowMs));
+    const lastUses = sessions.map((session) => lastUseMs(view.activation, session));
+    const limitBytes = limitBytesOf(view);
+    return {
+      state,
+      email,
+      workspace,
+      protocolVersion,
+      createdAtMs,
+      items,
+      itemBytes: sizeBytes,
+      fileBytes: usedBytesOf(view),
+      fileBytesMax: Number.isFinite(limitBytes) ? limitBytes : null,
+      lastUsedAtMs: lastUses.length === 0 ? null : Math.max(...lastUses),
+      factors: factorsOn(view),
+      sessions: sessions.length,
+      roles: callerOf(view).roles.map(({ name }) => name),
+      readonly: view.use(AccountSettings).readonlyUsers.has(email),
+      banned,
+      bannedAtMs,
+      banReason,
+    };
+  },
+});
 
 const operatorCommands = (hooks: RaisedHooks) => ({
-  operatorShow: sharedRead({
-    ...UserAdministration.commands.operatorShow,
-    answer: (view) => {
-      const { state, email, workspace, protocolVersion, createdAtMs } = existing(view);
-      const { items, sizeBytes } = view.get(head);
-      const { banned, bannedAtMs, banReason } = banStatus(view);
-      return {
-        state,
-        email,
-        workspace,
-        protocolVersion,
-        createdAtMs,
-        items,
-        itemBytes: sizeBytes,
-        sessions: [...view.entries(sessionMap).values()].filter(isLive(view.nowMs)).length,
-        roles: callerOf(view).roles.map(({ name }) => name),
-        readonly: view.use(AccountSettings).readonlyUsers.has(email),
-        banned,
-        bannedAtMs,
-        banReason,
-      };
-    },
-  }),
+  operatorShow,
 
   operatorEndSessions: command({
     ...UserAdministration.commands.operatorEndSessions,
@@ -99,6 +111,17 @@ const operatorCommands = (hooks: RaisedHooks) => ({
     turn: (turn, { name, value, by }) => {
       active(turn);
       return answerOf(setFlag(turn, name, value, by));
+    },
+  }),
+
+  operatorResetFactors: command({
+    ...UserAdministration.commands.operatorResetFactors,
+    repeat: 'recorded',
+    turn: (turn) => {
+      active(turn);
+      const before = resetFactors(turn);
+      if (Object.values(before).some(Boolean)) noteFactorReset(turn, turn.get(profileSlice).email);
+      return before;
     },
   }),
 

@@ -1,7 +1,7 @@
 /**
  * A process that holds client sockets, because one process may have only so many open files. `clients.ts` starts it.
  */
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setPriority } from 'node:os';
 import { LaneFrames } from '../../docs/protocol/sync-lane-client.ts';
 import { requestBytes } from '../http-load.ts';
@@ -31,6 +31,8 @@ export interface ClientReport {
   readonly failures: Readonly<Record<string, number>>;
   /** From the end of a socket to the next one, for each reopened socket. */
   readonly redialsMs: readonly number[];
+  /** CPU time of the process so far. */
+  readonly cpuMs: number;
 }
 
 // Clients are other machines: they take what CPU is left.
@@ -49,8 +51,8 @@ const redialsMs: number[] = [];
 const pings = new Set<() => void>();
 
 /**
- * Gets ticket and socket over one connection, and tries again until there is one. It reopens a socket that ends
- * later. Before that, and after each failure, it waits as existing clients do.
+ * Opens a socket, and tries again until there is one. It reopens a socket that ends later. Before that, and after each failure, it
+ * waits as existing clients do.
  */
 async function hold(order: OpenOrder, device: ClientDevice, endedMs?: number): Promise<void> {
   const urls = [device.url, device.elsewhere];
@@ -85,19 +87,13 @@ async function dial(
   ended: () => void,
 ): Promise<void> {
   const { hostname, port, host } = new URL(url);
-  const socket = connect({ host: hostname, port: Number(port), localAddress, noDelay: true });
-  const headers = { authorization: `Bearer ${accessToken}` };
+  const connected = () => connect({ host: hostname, port: Number(port), localAddress, noDelay: true });
   const path = lane ? '/v1/sockets/sync/ticket' : '/v1/sockets/tokens';
+  const headers = { authorization: `Bearer ${accessToken}` };
   const body = lane ? JSON.stringify({ deviceId }) : '{}';
-  const { status, body: text } = await answerOn(
-    socket,
-    requestBytes('POST', new URL(path, url), headers, body),
-  );
-  const token = /"(?:token|ticket)":"([^"]+)"/.exec(text)?.[1];
-  if (status !== 200 || token === undefined) {
-    socket.destroy();
-    throw new Error(`a token was refused: ${status}`);
-  }
+  const token = await tokenOn(connected(), requestBytes('POST', new URL(path, url), headers, body));
+  // A WebSocket always has a connection of its own.
+  const socket = connected();
   const frames = new LaneFrames();
   let heard = (_text: string): void => {};
   const target = lane ? '/sockets/sync' : `/sockets?authToken=${token}`;
@@ -112,6 +108,18 @@ async function dial(
     socket.once('close', () => pings.delete(ping));
   }
   socket.once('close', ended);
+}
+
+/** Ends the connection, because an idle one beside each socket would take the last open files of the server. */
+async function tokenOn(socket: Socket, request: Buffer): Promise<string> {
+  try {
+    const { status, body } = await answerOn(socket, request);
+    const token = /"(?:token|ticket)":"([^"]+)"/.exec(body)?.[1];
+    if (status !== 200 || token === undefined) throw new Error(`a token was refused: ${status}`);
+    return token;
+  } finally {
+    socket.destroy();
+  }
 }
 
 function authenticated(
@@ -158,5 +166,7 @@ process.on('message', (order: OpenOrder | 'report' | 'ping') => {
     );
     return;
   }
-  process.send?.({ open, failures, redialsMs } satisfies ClientReport);
+  const { user, system } = process.cpuUsage();
+  const cpuMs = (user + system) / 1_000;
+  process.send?.({ open, failures, redialsMs, cpuMs } satisfies ClientReport);
 });

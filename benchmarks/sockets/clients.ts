@@ -47,13 +47,15 @@ export class Clients {
     const failures: Record<string, number> = {};
     const redialsMs: number[] = [];
     let open = 0;
+    let cpuMs = 0;
     for (const part of await Promise.all(this.#processes.map(reportOf))) {
       open += part.open;
+      cpuMs += part.cpuMs;
       redialsMs.push(...part.redialsMs);
       for (const [what, times] of Object.entries(part.failures))
         failures[what] = (failures[what] ?? 0) + times;
     }
-    return { open, failures, redialsMs };
+    return { open, failures, redialsMs, cpuMs };
   }
 
   /** From now on all clients of the lane send `PING`. */

@@ -14,7 +14,7 @@ import { createSpool } from '../import/source/spool.ts';
 import { openSqlite } from '../import/source/sqlite.ts';
 import { Tables } from '../import/source/tables.ts';
 import { ImportTarget } from '../import/target.ts';
-import { verifyImport } from '../import/verify.ts';
+import { verifyImport } from '../import/verify/verify.ts';
 import { readInputFile } from '../input-file.ts';
 import type { CommandSession } from '../session.ts';
 import { counted, table } from '../table.ts';

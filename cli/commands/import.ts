@@ -14,7 +14,8 @@ import { openMysql } from '../import/source/mysql.ts';
 import { openSqlite } from '../import/source/sqlite.ts';
 import { Tables } from '../import/source/tables.ts';
 import { ImportTarget } from '../import/target.ts';
-import { type Compared, verifyImport } from '../import/verify.ts';
+import type { Compared } from '../import/verify/compared.ts';
+import { verifyImport } from '../import/verify/verify.ts';
 import { readInputFile } from '../input-file.ts';
 import type { CommandSession } from '../session.ts';
 import { counted, table } from '../table.ts';
@@ -177,6 +178,7 @@ function comparedText(compared: Compared, file: string): string {
   return [
     `${counted(accounts, 'account')} compared, ${inUse} in use already, ${notImported} not imported.`,
     `${items} items, ${revisions} revisions, ${settings} settings, ${compared.files} files.`,
+    `${counted(compared.vaults, 'vault')} with ${counted(compared.members, 'member')}.`,
     ...(rows.length > 0 ? [table(['WHAT', 'UUID', 'HOW'], rows)] : []),
     compared.differenceCount === 0
       ? 'Both servers have the same.'

@@ -1,6 +1,7 @@
 /** The commands of `user`. */
 import {
   type ListedUser,
+  type UserFactors,
   UsersService,
   type UsersShowResponse,
 } from '../../proto/generated/scriptorium/v1/users.ts';
@@ -54,8 +55,10 @@ export const addUserCommands: AddCommands = (program, run) => {
     user
       .command('show')
       .argument('<uuid>', uuidHelp)
-      .summary('an account, its sessions and its size')
-      .description('Show an account: its address, age, sessions, roles, and how much it stores.')
+      .summary('an account, its sessions, second factors, quota and size')
+      .description(
+        'Show an account: its address, age, sessions, last use, second factors, roles, and how much it stores of its quota.',
+      )
       .action((uuid) => run((session) => show(session, uuid))),
     'To check what an owner says about an account, and to see how much it stores.',
     `user show ${example}`,
@@ -71,6 +74,21 @@ export const addUserCommands: AddCommands = (program, run) => {
     'When a device or a token of the user is in the wrong hands. The user should change the password, too: ' +
       'anyone who knows it can sign in again.',
     `user sign-out ${example} --yes`,
+  );
+  teach(
+    user
+      .command('reset-factor')
+      .argument('<uuid>', uuidHelp)
+      .summary('turn the second factors of a user off')
+      .description(
+        'Turn every second factor of a user off: the authenticator app, security keys and codes by e-mail. Recovery codes and ' +
+          'trusted devices go with them; the password stays. The user is told by mail.',
+      )
+      .option('--yes', 'do it')
+      .action((uuid, { yes = false }) => run((session) => resetFactors(session, uuid, yes))),
+    'When a user has lost the second factor and the recovery codes. Make sure first that it is the user who asks: from then on ' +
+      'the password alone signs in.',
+    `user reset-factor ${example} --yes`,
   );
   teach(
     user
@@ -279,7 +297,11 @@ async function audit(session: CommandSession, userUuid: string, pageToken: strin
 async function show(session: CommandSession, userUuid: string): Promise<void> {
   const found = await session.ask(UsersService.show, { userUuid });
   const state = found.state.replace('USER_STATE_', '');
-  const times = { created: isoOf(found.created), bannedSince: isoOf(found.bannedSince) };
+  const times = {
+    created: isoOf(found.created),
+    bannedSince: isoOf(found.bannedSince),
+    lastUsed: isoOf(found.lastUsed),
+  };
   session.answer({ ...found, state, ...times }, () =>
     record([
       ['user', found.userUuid],
@@ -289,12 +311,29 @@ async function show(session: CommandSession, userUuid: string): Promise<void> {
       ['created', timestamp(found.created)],
       ['protocol', found.protocolVersion],
       ['sessions', found.sessions],
+      ['last use', timestamp(found.lastUsed) || '-'],
+      ['second factor', found.factors === undefined ? '-' : factorsText(found.factors)],
       ['items', `${found.items} (${size(found.itemBytes)})`],
+      ['files', quotaOf(found)],
       ['roles', found.roles.join(', ')],
       ['access', accessOf(found)],
       ...(found.banned ? banOf(found) : []),
     ]),
   );
+}
+
+const quotaOf = ({ fileBytes, fileBytesMax }: UsersShowResponse): string => {
+  if (fileBytes === undefined) return '-';
+  return `${size(fileBytes)} of ${fileBytesMax === undefined ? 'no limit' : size(fileBytesMax)}`;
+};
+
+function factorsText({ authenticatorApp, securityKeys, emailedCodes }: UserFactors): string {
+  const on = [
+    ...(authenticatorApp ? ['authenticator app'] : []),
+    ...(securityKeys > 0 ? [counted(securityKeys, 'security key')] : []),
+    ...(emailedCodes ? ['codes by e-mail'] : []),
+  ];
+  return on.length === 0 ? 'none' : on.join(', ');
 }
 
 const banOf = ({ bannedSince, banReason }: UsersShowResponse): readonly (readonly [string, string])[] => [
@@ -306,6 +345,19 @@ const accessOf = ({ banned, readOnly }: { readonly banned: boolean; readonly rea
   if (banned) return 'none: banned';
   return readOnly ? 'read only' : 'full';
 };
+
+async function resetFactors(session: CommandSession, userUuid: string, yes: boolean): Promise<void> {
+  if (!yes) {
+    const { factors } = await session.ask(UsersService.show, { userUuid });
+    const on = factors === undefined ? 'every second factor' : factorsText(factors);
+    const what = on === 'none' ? 'nothing, as no second factor is on' : on;
+    throw new CommandFailure(exitCodes.refused, `This would turn off: ${what}. Use --yes to do it.`);
+  }
+  const { factors = noFactors } = await session.ask(UsersService.resetFactors, { userUuid });
+  session.answer({ userUuid, turnedOff: factors }, `Turned off: ${factorsText(factors)}.`);
+}
+
+const noFactors: UserFactors = { authenticatorApp: false, securityKeys: 0, emailedCodes: false };
 
 async function signOut(session: CommandSession, userUuid: string, yes: boolean): Promise<void> {
   if (!yes) {

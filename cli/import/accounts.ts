@@ -1,5 +1,6 @@
 /** Imports accounts with their passwords, settings and second factors. */
 import {
+  type ImportBeginAccountRequest,
   type ImportKeyParams,
   ImportService,
   type ImportSetting,
@@ -12,8 +13,6 @@ import type { SourceSetting, SourceUser } from './source/tables.ts';
 const bcryptForm = /^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/;
 const base32Form = /^[A-Z2-7]{16,}$/;
 
-/** Settings that this server keeps under the same names, but not for the account itself. */
-const ofSubscription = ['MUTE_SIGN_IN_EMAILS', 'FILE_UPLOAD_BYTES_LIMIT'];
 /** Counted again from the files that are imported. */
 const usedBytesSetting = 'FILE_UPLOAD_BYTES_USED';
 
@@ -21,6 +20,10 @@ export interface ReadSettings {
   readonly settings: ImportSetting[];
   /** There is a second factor, and it cannot be read. */
   readonly locked: boolean;
+  /** Names of settings that exist and cannot be read. */
+  readonly unread: readonly string[];
+  /** Those of `settings` that come from a subscription of the user, by uuid. */
+  readonly ofSubscription: ReadonlySet<string>;
 }
 
 /** `in-use`: the account exists, and an import must not write to it. */
@@ -35,21 +38,10 @@ export async function importAccount(context: ImportContext, user: SourceUser): P
     report.skipped('users', reason, user.uuid);
     return { state: 'skipped' };
   }
-  const { settings, locked } = await readSettings(context, user);
-  const authenticators = [...(await context.tables.authenticators(user.uuid))];
-  const administrator = context.administrators && (await context.tables.isAdministrator(user.uuid));
-  const userUuid = user.uuid.toLowerCase();
-  const request = {
-    userUuid,
-    identifier: user.email ?? '',
-    passwordHash: user.passwordHash,
-    keyParams: keyParamsOf(user),
-    createdAtMs: user.createdAtMs,
-    administrator,
-    settings,
-    authenticators,
-    locked,
-  };
+  const read = await readSettings(context, user);
+  const { settings, locked, ofSubscription } = read;
+  const request = await accountOf(context, user, read);
+  const { authenticators } = request;
   const begun = dryRun ? await target.check(request) : await target.ask(ImportService.beginAccount, request);
   if (begun.refused !== '') {
     report.skipped('users', begun.refused, user.uuid);
@@ -60,14 +52,33 @@ export async function importAccount(context: ImportContext, user: SourceUser): P
   const refused = new Set(begun.refusedSettings);
   for (const { name, uuid } of settings) {
     if (refused.has(name)) report.skipped('settings', 'not-kept-here', uuid);
-    else if (!ofSubscription.includes(name)) report.written('settings', 1);
+    else if (!ofSubscription.has(uuid)) report.written('settings', 1);
   }
   report.written('authenticators', authenticators.length);
   for (const { uuid } of authenticators) report.note('authenticators', 'of-relying-party', uuid);
   return { state: 'written', fresh: begun.fresh };
 }
 
-function refusalOf({ report }: ImportContext, user: SourceUser): string | undefined {
+/** The account as it is written, and as it is compared. */
+export async function accountOf(
+  { tables, administrators }: ImportContext,
+  user: SourceUser,
+  { settings, locked }: Pick<ReadSettings, 'settings' | 'locked'>,
+): Promise<ImportBeginAccountRequest> {
+  return {
+    userUuid: user.uuid.toLowerCase(),
+    identifier: user.email ?? '',
+    passwordHash: user.passwordHash,
+    keyParams: keyParamsOf(user),
+    createdAtMs: user.createdAtMs,
+    administrator: administrators && (await tables.isAdministrator(user.uuid)),
+    settings,
+    authenticators: [...(await tables.authenticators(user.uuid))],
+    locked,
+  };
+}
+
+export function refusalOf({ report }: Pick<ImportContext, 'report'>, user: SourceUser): string | undefined {
   if (user.email === undefined || user.email.trim() === '') return 'no-address';
   if (versionOf(user) === undefined) return 'key-params';
   if (!bcryptForm.test(user.passwordHash)) report.note('users', 'password-unusable', user.uuid);
@@ -117,21 +128,34 @@ export async function readSettings(context: ImportContext, user: SourceUser): Pr
   const subscribed = (await tables.subscriptionSettings(user.uuid)).filter(
     ({ name }) => name === 'MUTE_SIGN_IN_EMAILS' || (context.quotas && name === 'FILE_UPLOAD_BYTES_LIMIT'),
   );
+  // A user may have several subscriptions. The last one decides, over the user's own setting too.
+  const ofSubscription = new Map(subscribed.map((setting) => [setting.name, setting]));
+  for (const name of ofSubscription.keys()) {
+    const older = ofUser.get(name);
+    if (older !== undefined) report.skipped('settings', 'older', older.uuid);
+  }
   const settings: ImportSetting[] = [];
+  const unread: string[] = [];
   let locked = false;
-  for (const setting of [...ofUser.values(), ...subscribed]) {
+  for (const setting of new Map([...ofUser, ...ofSubscription]).values()) {
     const imported = importedValue(setting, userKey);
-    if ('why' in imported) {
-      report.skipped('settings', imported.why, setting.uuid);
-      if (imported.why === 'unreadable') locked = true;
-      if (setting.name === 'MFA_SECRET' && imported.why === 'not-opened-by-the-key')
-        locked ||= context.withoutKey !== 'drop';
+    const { name, uuid, createdAt, updatedAt } = setting;
+    if (!('why' in imported)) {
+      settings.push({ name, uuid, createdAt, updatedAt, value: imported.value });
       continue;
     }
-    const { name, uuid, createdAt, updatedAt } = setting;
-    settings.push({ name, uuid, createdAt, updatedAt, value: imported.value });
+    report.skipped('settings', imported.why, uuid);
+    if (imported.why === 'not-opened-by-the-key' || imported.why === 'unreadable') unread.push(name);
+    if (imported.why === 'unreadable') locked = true;
+    if (name === 'MFA_SECRET' && imported.why === 'not-opened-by-the-key')
+      locked ||= context.withoutKey !== 'drop';
   }
-  return { settings, locked };
+  return {
+    settings,
+    locked,
+    unread,
+    ofSubscription: new Set(subscribed.map(({ uuid }) => uuid)),
+  };
 }
 
 /** The imported value, or the reason why there is none. */

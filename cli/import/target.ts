@@ -12,6 +12,7 @@ import {
   type ImportItemVersion,
   ImportService,
   type ImportShowAccountResponse,
+  type ImportShowVaultResponse,
 } from '../../proto/generated/scriptorium/v1/import.ts';
 import type { Method } from '../connection.ts';
 import { CommandFailure } from '../failure.ts';
@@ -73,9 +74,9 @@ export class ImportTarget {
     return (await unlessAbsent(this.ask(ImportService.showFile, query)))?.sha256;
   }
 
-  async isThere(collection: ImportCollection): Promise<boolean> {
-    const query = { collection, after: 0, pageSize: 1, withDigests: false };
-    return (await unlessAbsent(this.ask(ImportService.listItems, query))) !== undefined;
+  /** Undefined if there is no such vault. */
+  showVault(vaultUuid: string): Promise<ImportShowVaultResponse | undefined> {
+    return unlessAbsent(this.ask(ImportService.showVault, { vaultUuid }));
   }
 
   /** Also works for accounts that are open already. */

@@ -3,6 +3,7 @@ import {
   type ImportInvite,
   type ImportMember,
   ImportService,
+  type ImportWriteVaultRequest,
 } from '../../proto/generated/scriptorium/v1/import.ts';
 import type { ImportContext } from './context.ts';
 import type { Vaults } from './items.ts';
@@ -16,14 +17,6 @@ export interface Population {
 }
 
 const permissions: readonly string[] = ['read', 'write', 'admin'];
-
-interface Plan {
-  readonly vault: SourceVault;
-  readonly ownerUuid: string;
-  readonly survivorUuid: string | undefined;
-  readonly members: readonly ImportMember[];
-  readonly invites: readonly ImportInvite[];
-}
 
 /** Decides which vaults there will be, and writes them once all accounts exist. */
 export async function importVaults(
@@ -44,39 +37,27 @@ export async function importVaults(
       vaults.set(vault.uuid, 'not-now');
       continue;
     }
-    const { createdAt, updatedAt, uuid: vaultUuid } = vault;
-    const { ownerUuid, members, invites, survivorUuid = '' } = plan;
-    const request = {
-      vaultUuid,
-      ownerUuid,
-      survivorUuid,
-      createdAt,
-      updatedAt,
-      members: [...members],
-      invites: [...invites],
-    };
-    const written = dryRun
-      ? { refused: '', fresh: true }
-      : await target.ask(ImportService.writeVault, request);
+    const written = dryRun ? { refused: '', fresh: true } : await target.ask(ImportService.writeVault, plan);
     if (written.refused !== '') {
       report.skipped('shared_vaults', written.refused, vault.uuid);
       vaults.set(vault.uuid, 'not-now');
       continue;
     }
     report.written('shared_vaults', 1);
-    report.written('shared_vault_users', members.length);
-    report.written('shared_vault_invites', invites.length);
+    report.written('shared_vault_users', plan.members.length);
+    report.written('shared_vault_invites', plan.invites.length);
     vaults.set(vault.uuid, 'here');
     if (written.fresh) fresh.add(vault.uuid);
   }
   return { vaults, fresh };
 }
 
-async function planOf(
+/** The vault as it is written, and as it is compared. */
+export async function planOf(
   { tables, report }: Pick<ImportContext, 'tables' | 'report'>,
   vault: SourceVault,
   { accepted, refused }: Population,
-): Promise<Plan | 'gone' | 'in-use'> {
+): Promise<ImportWriteVaultRequest | 'gone' | 'in-use'> {
   const all = await tables.members(vault.uuid);
   const isThere = (uuid: string) => accepted.has(uuid) || refused.has(uuid);
   const ownerUuid = isThere(vault.ownerUuid)
@@ -97,7 +78,16 @@ async function planOf(
     ({ isSurvivor, userUuid }) => isSurvivor && userUuid !== ownerUuid && isThere(userUuid),
   );
   const invites = invitesOf(await tables.invites(vault.uuid), members, isThere, report);
-  return { vault, ownerUuid, survivorUuid: survivor?.userUuid, members, invites };
+  const { uuid: vaultUuid, createdAt, updatedAt } = vault;
+  return {
+    vaultUuid,
+    ownerUuid,
+    survivorUuid: survivor?.userUuid ?? '',
+    createdAt,
+    updatedAt,
+    members,
+    invites,
+  };
 }
 
 /** One membership for each user. Two become one with the higher permission and the earlier time. The owner is an admin. */

@@ -15,7 +15,7 @@ import {
   type Origin,
   piecesOf,
 } from '../../actors/files/layout.ts';
-import type { FileStore } from '../../actors/files/store.ts';
+import { type FileStore, FileStoreError } from '../../actors/files/store.ts';
 import type { ValetClaims, ValetTokens } from '../../actors/identity/valet-tokens.ts';
 import { type Answer, isRefused } from '../../actors/reply.ts';
 import { Files } from '../../actors/user/files/contract.ts';
@@ -254,16 +254,25 @@ function byteRoutes(
         bytesOf({ store, origin, layout, range: byteRange, signal: context.gone }),
       );
     const reply = rangedReply(range, { sizeBytes, mediaType: bytesType, partBytesMax, open });
-    if (reply.stream === undefined || !reachesEnd(part, partBytesMax, sizeBytes)) return reply;
+    if (reply.stream === undefined) return reply;
     // If the store is unavailable, the same token must work later.
-    const begun = await begunBytes(reply.stream.open(), context.gone);
+    const begun = await begunBytes(reply.stream.open(), context.gone).catch(async (error: unknown) => {
+      if (!(error instanceof FileStoreError && error.failure === 'missing')) throw error;
+      // Bytes may be missing because the file has just been deleted.
+      const again = await begin(owner.openFile({ claims }, context.ask));
+      if ('status' in again) return again;
+      throw error;
+    });
+    if ('status' in begun) return begun;
+    const answered = { ...reply, stream: { ...reply.stream, open: () => begun.bytes } };
+    if (!reachesEnd(part, partBytesMax, sizeBytes)) return answered;
     const by = random.bytes(16).toString('base64url');
     const redeemed = await begin(owner.spendOnRead({ claims, by }, context.ask));
     if ('status' in redeemed) {
       await begun.close();
       return redeemed as RouteReply;
     }
-    return { ...reply, stream: { ...reply.stream, open: () => begun.bytes } };
+    return answered;
   }
 
   const ofVaults = [

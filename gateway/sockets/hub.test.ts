@@ -24,7 +24,7 @@ function startHub(open: () => Promise<{ living: readonly string[]; host?: string
     waiting: 0,
     add: () => void subscribed.push('added'),
     registered: (_actor, host) => void subscribed.push(`registered ${host}`),
-    endsWithin: () => {},
+    endsWithin: (_actor, ms) => void subscribed.push(`ends within ${ms}`),
     failed: () => void subscribed.push('failed'),
     remove: () => void subscribed.push('removed'),
     stop: () => {},
@@ -46,10 +46,22 @@ function startHub(open: () => Promise<{ living: readonly string[]; host?: string
     hub.watch(claims, () => {
       ends += 1;
     });
+  const watchWhileAsking = () =>
+    hub.watchWhileAsking(claims, () => {
+      ends += 1;
+    });
   const publish = (sessions: readonly string[]) =>
     subscriber?.event(actor, { event: 'sessions-ended', sessions }, true);
   const registerBy = (by: Actors) => subscriber?.register(actor, by);
-  return { watch, publish, subscribed, ends: () => ends, registerBy, register: () => registerBy(actors) };
+  return {
+    watch,
+    watchWhileAsking,
+    publish,
+    subscribed,
+    ends: () => ends,
+    registerBy,
+    register: () => registerBy(actors),
+  };
 }
 
 const living = async () => ({ living: ['first'], host: 'here' });
@@ -92,6 +104,24 @@ test('a user is registered anew by the actors that the registration is given', a
   watch();
   await drainPromises();
   t.is(await registerBy({ get: () => ({ ask: { openSocket: living } }) } as unknown as Actors), 'here');
+});
+
+test('a watch by the question of its caller misses no end after the answer, and asks nothing more', async (t) => {
+  const { watchWhileAsking, publish, subscribed, ends } = startHub(() => t.fail() as never);
+  const watch = watchWhileAsking();
+  publish(['first']);
+  t.is(ends(), 1);
+  watch.registered({ host: 'here', endsInMs: 5 });
+  await drainPromises();
+  watch.end();
+  t.deepEqual(subscribed, ['added', 'ends within 5', 'registered here', 'removed']);
+});
+
+test('a watch by the question of its caller asks by itself where the host of an earlier release answered', async (t) => {
+  const { watchWhileAsking, subscribed } = startHub(living);
+  watchWhileAsking().registered({});
+  await drainPromises();
+  t.deepEqual(subscribed, ['added', 'registered here']);
 });
 
 test('the subscription goes with the last watch of the user', async (t) => {

@@ -60,6 +60,18 @@ interface SocketAccess {
   readonly endsInMs?: number | undefined;
 }
 
+/** What the user's actor answered when it subscribed this gateway. A host of an earlier release may not have done so. */
+export type Registration = Pick<SocketAccess, 'host' | 'endsInMs'>;
+
+/** A watch on a session, for a caller that is about to ask the user's actor. */
+export interface SessionWatch {
+  /** That question asks the actor to subscribe this gateway. */
+  readonly gateway: string;
+  /** The actor has answered, and the session lives. */
+  registered(by: Registration): void;
+  end(): void;
+}
+
 interface Watch {
   readonly sessionUuid: string;
   readonly ended: () => void;
@@ -170,11 +182,44 @@ export class Hub {
   }
 
   /** Calls `ended` once the session has ended, or is found to have ended. The function it returns ends the watch. */
-  watch({ userUuid, sessionUuid }: SocketClaims, ended: () => void): () => void {
+  watch(claims: SocketClaims, ended: () => void): () => void {
+    const { end } = this.#addWatch(claims, ended);
+    this.#registerWatch(claims);
+    return end;
+  }
+
+  /**
+   * The same without a question of its own. The watch begins before the caller asks, so it misses nothing that happens after
+   * the answer.
+   */
+  watchWhileAsking(claims: SocketClaims, ended: () => void): SessionWatch {
+    const actor = actorOf(claims.userUuid);
+    return {
+      ...this.#addWatch(claims, ended),
+      gateway: this.#gateway,
+      registered: ({ host, endsInMs }) => {
+        if (host === undefined) return this.#registerWatch(claims);
+        if (endsInMs !== undefined) this.#subscriptions.endsWithin(actor, endsInMs);
+        this.#subscriptions.registered(actor, host);
+      },
+    };
+  }
+
+  #addWatch({ userUuid, sessionUuid }: SocketClaims, ended: () => void): Pick<SessionWatch, 'end'> {
     const watch = { sessionUuid, ended };
     const watches = this.#watches.get(userUuid) ?? new Set();
     this.#watches.set(userUuid, watches.add(watch));
     this.#subscriptions.add(actorOf(userUuid));
+    const end = () => {
+      watches.delete(watch);
+      if (watches.size > 0 || this.#watches.get(userUuid) !== watches) return;
+      this.#watches.delete(userUuid);
+      this.#unsubscribe(userUuid);
+    };
+    return { end };
+  }
+
+  #registerWatch({ userUuid, sessionUuid }: SocketClaims): void {
     this.#ask(userUuid, [sessionUuid]).then(
       ({ living, host }) => {
         if (host !== undefined) this.#subscriptions.registered(actorOf(userUuid), host);
@@ -182,12 +227,6 @@ export class Hub {
       },
       (error) => this.#subscriptions.failed(actorOf(userUuid), error),
     );
-    return () => {
-      watches.delete(watch);
-      if (watches.size > 0 || this.#watches.get(userUuid) !== watches) return;
-      this.#watches.delete(userUuid);
-      this.#unsubscribe(userUuid);
-    };
   }
 
   /**

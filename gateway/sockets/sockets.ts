@@ -9,7 +9,7 @@ import type { GatewaySettings } from '../settings.ts';
 import { createSocketAdmission, type SocketAdmissionOptions, socketPath } from './admission.ts';
 import { createSocketBehavior } from './endpoint.ts';
 import type { HandshakeLimiter } from './handshake-limiter.ts';
-import { Hub, type HubOptions } from './hub.ts';
+import { Hub, type HubOptions, type SessionWatch } from './hub.ts';
 import { prometheusSocketMetrics } from './metrics.ts';
 import type { SocketClaims } from './tokens.ts';
 
@@ -31,6 +31,8 @@ export interface Sockets {
   stop(): void;
   /** Calls `ended` once the session has ended. The function it returns ends the watch. */
   watchSession(claims: SocketClaims, ended: () => void): () => void;
+  /** The same for a caller that is about to ask the user's actor. */
+  watchWhileAsking(claims: SocketClaims, ended: () => void): SessionWatch;
 }
 
 export function openSockets(app: TemplatedApp, options: SocketsOptions): Sockets {
@@ -48,5 +50,6 @@ export function openSockets(app: TemplatedApp, options: SocketsOptions): Sockets
     drain: (withinMs) => hub.closeAll(withinMs),
     stop: () => hub.stop(),
     watchSession: (claims, ended) => hub.watch(claims, ended),
+    watchWhileAsking: (claims, ended) => hub.watchWhileAsking(claims, ended),
   };
 }

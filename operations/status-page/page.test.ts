@@ -45,7 +45,7 @@ const textOf = (page: string): string =>
 test('a cluster without trouble has nothing in the colour of trouble', (t) => {
   const page = statusPage(well);
   t.notRegex(page, /class="bad"/);
-  t.regex(textOf(page), /2 live, 0 draining or expired\..*Moves under way None\./);
+  t.regex(textOf(page), /2 live, 0 draining or expired\..*Shards leaving a node, or without an owner None\./);
   t.regex(textOf(page), /7 timers and 0 tells wait\. 0 timers and 0 tells are dead\./);
 });
 

@@ -144,17 +144,18 @@ function rowOf(node: Node, most: number) {
   ];
 }
 
-/** Shards are on the move where their owner drains or is dead, or where they have none. */
+/** Moves between two live nodes are not told: the database does not say where a shard is to go. */
 function movesOf({ cluster }: ClusterStatus): Html {
-  if (cluster === undefined) return section('Moves under way', unknown);
+  const title = 'Shards leaving a node, or without an owner';
+  if (cluster === undefined) return section(title, unknown);
   const leaving = cluster.nodes.filter(({ state, shards }) => state !== NodeState.LIVE && shards > 0);
   const moves = leaving.map(
     (node) => html`<li>${node.shards} shards leave ${node.id}, which is ${stateOf(node)}</li>`,
   );
   if (cluster.freeShards > 0)
     moves.push(html`<li class="bad">${cluster.freeShards} shards have no owner: their users wait</li>`);
-  if (moves.length === 0) return section('Moves under way', html`<p class="good">None.</p>`);
-  return section('Moves under way', html`<ul>${moves}</ul>`);
+  if (moves.length === 0) return section(title, html`<p class="good">None.</p>`);
+  return section(title, html`<ul>${moves}</ul>`);
 }
 
 // --- what gave up ------------------------------------------------------------------------------------------------

@@ -1,52 +1,18 @@
 /** The commands as an operator types them, on a real server with its own PostgreSQL. */
-import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { openFolderTarget } from '../../process/backup/folder-target.ts';
+import { backupsIn, readManifest } from '../../process/backup/format.ts';
 import { freePorts } from '../kit/free-ports.ts';
+import { databaseUrl, startTestPostgres } from '../kit/postgres.ts';
 import { s3Credentials, s3Region, startS3Server } from '../kit/s3-server.ts';
-import { endLeftovers, root } from '../kit/server-process.ts';
+import { endLeftovers } from '../kit/server-process.ts';
 import { type RunningServer, startServer } from '../kit/started-server.ts';
+import { ranSource, type Settings, scriptorium } from './scriptorium.ts';
 import { folderFor } from './world.ts';
 
 const limitMs = 400_000;
-
-interface Ran {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-type Settings = Readonly<Record<string, string>>;
-
-/** Loaded before the command line: kills it with the line of its progress that begins like this. */
-const dyingAt = (stage: string): string =>
-  `data:text/javascript,${encodeURIComponent(`
-  const write = process.stderr.write.bind(process.stderr);
-  process.stderr.write = (text, ...more) => {
-    if (String(text).startsWith(${JSON.stringify(stage)})) process.kill(process.pid, 'SIGKILL');
-    return write(text, ...more);
-  };
-`)}`;
-
-/** Runs the command line from its source, to its end or until it gets to this stage. */
-function scriptorium(settings: Settings, args: readonly string[], deathAt?: string): Promise<Ran> {
-  const { PATH = '', HOME = '' } = process.env;
-  const loaded = ['--import=tsx', ...(deathAt === undefined ? [] : [`--import=${dyingAt(deathAt)}`])];
-  const child = spawn(process.execPath, [...loaded, 'cli/main.ts', ...args], {
-    cwd: root,
-    env: { PATH, HOME, ...settings },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const written = { out: '', err: '' };
-  child.stdout.on('data', (piece) => {
-    written.out += piece;
-  });
-  child.stderr.on('data', (piece) => {
-    written.err += piece;
-  });
-  return new Promise((resolve) => child.once('close', (code) => resolve({ code, ...written })));
-}
 
 async function registered(url: string): Promise<string> {
   const answer = await fetch(`${url}/v1/users`, {
@@ -187,6 +153,59 @@ test('a server with a schedule is backed up to a bucket, and verified from there
   const verified = await scriptorium(settings, ['backup', 'verify']);
   t.is(verified.code, 0, verified.err);
 });
+
+/** Digests of all tables but those that a restore changes on purpose, in the newest backup of this folder. */
+async function newestOf(folder: string): Promise<Readonly<Record<string, string>>> {
+  const target = await openFolderTarget(folder, { create: false });
+  const { whole } = await backupsIn(target);
+  const { tables } = await readManifest(target, whole.at(-1) ?? '');
+  const kept = tables.filter(({ name }) => name !== 'setting' && name !== 'counter' && name !== 'migration');
+  return Object.fromEntries(kept.map(({ name, rows, digest }) => [name, `${rows} ${digest}`]));
+}
+
+test.serial(
+  'a backup of the embedded PostgreSQL comes back on another one, and from there on an embedded one',
+  async (t) => {
+    const { server, settings } = await prepared(t);
+    await filled(server);
+    const external = await startTestPostgres();
+    t.teardown(() => external.stop());
+    const DATABASE_URL = databaseUrl(await external.createDatabase());
+    const folder = folderFor(t);
+    const first = settings;
+    const there = { DATA_DIR: join(folder, 'there'), DATABASE_URL, BACKUP_TARGET: first.BACKUP_TARGET };
+    const back = { DATA_DIR: join(folder, 'back'), BACKUP_TARGET: join(folder, 'second') };
+    const done = async (environment: Settings, ...args: readonly string[]) => {
+      const { code, err } = await scriptorium(environment, args);
+      t.is(code, 0, `${args.join(' ')}: ${err}`);
+    };
+    await done(first, 'backup');
+    await done(there, 'restore');
+    await done({ ...there, BACKUP_TARGET: back.BACKUP_TARGET }, 'backup');
+    t.deepEqual(await newestOf(back.BACKUP_TARGET), await newestOf(first.BACKUP_TARGET));
+    await done(back, 'restore');
+    await done({ ...back, BACKUP_TARGET: join(folder, 'third') }, 'backup');
+    t.deepEqual(await newestOf(join(folder, 'third')), await newestOf(first.BACKUP_TARGET));
+  },
+);
+
+test.serial(
+  'the child of the schedule backs up beside the server that runs, and says why it cannot',
+  async (t) => {
+    const { server, settings } = await prepared(t);
+    await filled(server);
+    const ran = async (environment: Settings) =>
+      JSON.parse((await ranSource(environment, ['test/backup/scheduled.ts'])).out);
+    const done = await ran(settings);
+    t.is(done.code, 0, done.said);
+    t.regex((await scriptorium(settings, ['backup', 'list'])).out, /\d{8}T\d{9}Z-/);
+    const file = join(folderFor(t), 'no-folder');
+    writeFileSync(file, '');
+    const failed = await ran({ ...settings, BACKUP_TARGET: file });
+    t.is(failed.code, 69, failed.said);
+    t.regex(failed.said, /no-folder cannot be used/);
+  },
+);
 
 test('a wrong place, a wrong key and no place are said so', async (t) => {
   const DATA_DIR = folderFor(t);

@@ -10,11 +10,15 @@ const admin = { email: 'admin@example.org', pw_nonce: 'c'.repeat(64) };
 const typed = 'correct horse battery staple';
 const accessKey = 'the key of this house';
 
+const openPaths = new Set(['/admin', '/v2/login-params', '/v2/login', '/v1/logout']);
+
 interface Scene {
   readonly server: RunningServer;
   readonly page: Page;
   /** Errors of the page, and requests that it refused or that left this server. */
   readonly incidents: readonly string[];
+  /** The paths of all requests. */
+  readonly paths: ReadonlySet<string>;
 }
 
 async function sceneOf(t: ExecutionContext, style: Parameters<Browser['newPage']>[0] = {}): Promise<Scene> {
@@ -38,11 +42,13 @@ async function sceneOf(t: ExecutionContext, style: Parameters<Browser['newPage']
   const page = await browser.newPage(style);
   const incidents: string[] = [];
   page.on('pageerror', (error) => incidents.push(error.message));
+  const paths = new Set<string>();
   page.on('request', (request) => {
+    paths.add(new URL(request.url()).pathname);
     if (!request.url().startsWith(server.url)) incidents.push(request.url());
   });
   await page.goto(`${server.url}/admin`);
-  return { server, page, incidents };
+  return { server, page, incidents, paths };
 }
 
 async function signIn(page: Page, password = typed): Promise<void> {
@@ -60,7 +66,7 @@ async function signInWithKey(page: Page): Promise<void> {
 }
 
 test('an administrator signs in with the password of the notes, bans a user, and closes the registration', async (t) => {
-  const { server, page, incidents } = await sceneOf(t);
+  const { server, page, incidents, paths } = await sceneOf(t);
   await signInWithKey(page);
 
   await page.getByLabel('E-mail address').fill('mallory@example.org');
@@ -82,6 +88,8 @@ test('an administrator signs in with the password of the notes, bans a user, and
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByText('Signed out.').waitFor();
   t.deepEqual(incidents, []);
+  const others = [...paths].filter((path) => !path.startsWith('/v1/admin/') && !openPaths.has(path));
+  t.deepEqual(others, [], 'it asks what administrators and anybody who signs in may ask');
 });
 
 test('a wrong password and a user who is no administrator get in nowhere', async (t) => {
@@ -92,4 +100,11 @@ test('a wrong password and a user who is no administrator get in nowhere', async
   await page.getByText('Invalid email or password').waitFor({ timeout: 60_000 });
   t.is(await page.getByRole('heading', { name: 'Registration' }).count(), 0);
   t.deepEqual(incidents, []);
+});
+
+test('a server that was not asked for the page has none', async (t) => {
+  t.timeout(180_000);
+  const server = await startServer();
+  t.teardown(() => server.stop());
+  t.is((await fetch(`${server.url}/admin`)).status, 404);
 });

@@ -37,7 +37,6 @@ export class Sandbox {
       symlinkSync(findProgram(program, process.env), join(this.#programs, program.commands[0] ?? ''));
     const path = process.env['PATH'];
     // The packages are installed already.
-    this.addProgram('scriptorium', `exec node '${this.path}/dist/cli/main.js' "$@"`);
     this.addProgram('npm', `[ "$1" = ci ] && exit 0\nPATH='${path}'\nexec npm "$@"`);
     this.#environment = { ...process.env, PORT: '0', ADMIN_PORT: '0', PATH: `${this.#programs}:${path}` };
   }

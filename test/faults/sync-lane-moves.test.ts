@@ -1,5 +1,6 @@
 /** The in-memory state of the sync lane, on two hosts: a move may lose it, and nobody may profit from that. */
 import test from 'ava';
+import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import { isRefused } from '../../actors/reply.ts';
 import { Items } from '../../actors/user/items/contract.ts';
 import { SyncLane } from '../../actors/user/sync-lane/contract.ts';
@@ -11,8 +12,8 @@ type World = Awaited<ReturnType<typeof openWorld>>;
 const asksOf = ({ actors, phone }: World) => actors.get(SyncLane, phone.userUuid).ask;
 const digest = 'a'.repeat(64);
 
-async function mint(world: World) {
-  const minted = await world.cluster.until(asksOf(world).mintSyncTicket({ credentials: world.phone }));
+async function mint(world: World, credentials: Credentials = world.phone) {
+  const minted = await world.cluster.until(asksOf(world).mintSyncTicket({ credentials }));
   if (isRefused(minted)) throw new Error(minted.refused.message);
   const { issuedAtMs: _issued, ...claims } = minted.ok;
   return claims;
@@ -30,6 +31,26 @@ test('a ticket is spent once, and is worth nothing at the host that its user has
   await world.within(5_000, () => world.b.transport.isRouted(world.shard));
   t.is(await spend(ticket, 'three'), 'spent');
   t.is(await spend(await mint(world), 'three'), 'good');
+});
+
+test('who redeems a ticket for a watched session hears of its end, and asks nothing more', async (t) => {
+  const world = await openWorld();
+  const tablet = await world.thirdSession();
+  const claims = await mint(world, tablet);
+  let isEnded = false;
+  const watch = world.hub.watchWhileAsking({ userUuid: world.phone.userUuid, ...claims }, () => {
+    isEnded = true;
+  });
+  const request = { ...claims, nonce: 'n', attempt: 'one' };
+  t.is((await world.cluster.until(asksOf(world).spendSyncTicket(request))).host, undefined);
+  const { gateway } = watch;
+  const spent = await world.cluster.until(asksOf(world).spendSyncTicket({ ...request, gateway }));
+  t.is(spent.verdict, 'good');
+  t.truthy(spent.host);
+  t.true((spent.endsInMs ?? 0) > 0);
+  await world.cluster.until(world.endSession(tablet));
+  await world.cluster.clock.advance(100);
+  t.true(isEnded);
 });
 
 test('a command that was held is not carried out by the host that its user has moved to', async (t) => {

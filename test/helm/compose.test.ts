@@ -112,7 +112,7 @@ test('the image is that of compose.yaml and of the chart: version, user, program
     t.is(podOf(manifest).spec.securityContext.runAsUser, Number(user));
   t.regex(containerfile, /^CMD \["dist\/supervisor\.js"\]$/m);
   t.true(textOf('helm/templates/migrate.yaml').includes('dist/cli/main.js'));
-  t.true(textOf('helm/templates/backup.yaml').includes('dist/cli/main.js'));
+  t.true(textOf('helm/templates/_backup.tpl').includes('dist/cli/main.js'));
 });
 
 test('the image is built from what is copied into its build, with code of the gRPC contracts that is made there', async (t) => {

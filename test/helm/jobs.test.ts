@@ -1,10 +1,14 @@
 /** The Jobs of the chart run the command line with what it needs, and with nothing else. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'ava';
 import { cases } from './cases.ts';
 import { podOf, render, type Tree, the } from './chart.ts';
 
 const backupOf = async (rendering: Parameters<typeof render>[0]) =>
-  podOf(the(await render(rendering), 'CronJob')).spec;
+  podOf(the(await render(rendering), 'CronJob', 'notes-scriptorium-backup')).spec;
 
 const variablesOf = ({ env }: Tree): Tree =>
   Object.fromEntries(env.map(({ name, value }: Tree) => [name, value]));
@@ -33,7 +37,7 @@ test('a backup to S3 has no volume, and the secrets of the target and of the fil
       ({ kind, metadata }) => kind === 'PersistentVolumeClaim' && metadata['name'].endsWith('-backup'),
     ),
   );
-  const spec = podOf(the(manifests, 'CronJob')).spec;
+  const spec = podOf(the(manifests, 'CronJob', 'notes-scriptorium-backup')).spec;
   t.false(spec.volumes.some((of: Tree) => of.name === 'backup'));
   t.like(variablesOf(spec.containers[0]), {
     BACKUP_TARGET: 's3://backups/notes',
@@ -64,7 +68,7 @@ test('the backup may ask the database by an address of its own, and cannot write
     presets,
     values: { ...values, backup: { enabled: true, databaseUrlKey: 'read-only' } },
   };
-  const { spec } = podOf(the(await render(rendering), 'CronJob'));
+  const { spec } = podOf(the(await render(rendering), 'CronJob', 'notes-scriptorium-backup'));
   const [{ projected }] = spec.volumes.filter((of: Tree) => of.name === 'secrets');
   t.deepEqual(projected.sources, [
     {
@@ -77,9 +81,66 @@ test('the backup may ask the database by an address of its own, and cannot write
       },
     },
   ]);
-  const single = the(await render(cases.small), 'CronJob');
+  const single = the(await render(cases.small), 'CronJob', 'notes-scriptorium-backup');
   const [{ volumeMounts }] = podOf(single).spec.containers;
   const [data] = volumeMounts.filter((of: Tree) => of.name === 'data');
   t.true(data.readOnly);
   t.is(single['spec'].jobTemplate.spec.activeDeadlineSeconds, 21_600);
+});
+
+test('a restore never starts by itself and is not repeated, and may write where the server does', async (t) => {
+  const manifests = await render({ ...cases.small, values: { backup: { enabled: true } } });
+  const restore = the(manifests, 'CronJob', 'notes-scriptorium-restore');
+  t.true(restore['spec'].suspend);
+  t.is(restore['spec'].jobTemplate.spec.backoffLimit, 0);
+  const { initContainers, containers } = podOf(restore).spec;
+  t.deepEqual(
+    initContainers.map(({ name }: Tree) => name),
+    ['put-aside'],
+  );
+  t.deepEqual(containers[0].args, ['dist/cli/main.js', 'restore']);
+  const [data] = containers[0].volumeMounts.filter(({ name }: Tree) => name === 'data');
+  t.false(data.readOnly);
+});
+
+test('what a restore puts aside is whole, and its secret key stays in place', async (t) => {
+  const manifests = await render({ ...cases.small, values: { backup: { enabled: true } } });
+  const [putAside] = podOf(the(manifests, 'CronJob', 'notes-scriptorium-restore')).spec.initContainers;
+  const volume = mkdtempSync(join(tmpdir(), 'volume-'));
+  const data = join(volume, 'data');
+  const run = () => {
+    const [shell, ...args] = putAside.command;
+    execFileSync(shell, args, { env: { PATH: process.env['PATH'], DATA_DIR: data } });
+  };
+  run();
+  t.deepEqual(readdirSync(volume), [], 'a new volume has nothing to put aside');
+  mkdirSync(data);
+  writeFileSync(join(data, 'secret-key'), 'key', { mode: 0o600 });
+  writeFileSync(join(data, 'rows'), 'rows');
+  run();
+  t.deepEqual(readdirSync(data), ['secret-key']);
+  t.is(statSync(data).mode & 0o777, 0o700);
+  t.is(statSync(join(data, 'secret-key')).mode & 0o777, 0o600);
+  const [aside = ''] = readdirSync(volume).filter((name) => name !== 'data');
+  t.regex(aside, /^data-\d{8}T\d{6}Z$/);
+  t.deepEqual(readdirSync(join(volume, aside)).sort(), ['rows', 'secret-key']);
+  rmSync(volume, { recursive: true });
+});
+
+test('a restore in a cluster puts nothing aside, and asks the database of the server, not that of backups', async (t) => {
+  const { values, presets } = cases['cluster with everything around it'];
+  const backup = { enabled: true, databaseUrlKey: 'read-only', identityKey: 'age' };
+  const manifests = await render({ presets, values: { ...values, backup } });
+  const { spec } = podOf(the(manifests, 'CronJob', 'notes-scriptorium-restore'));
+  t.is(spec.initContainers, undefined);
+  t.deepEqual(spec.containers[0].args, [
+    'dist/cli/main.js',
+    'restore',
+    '--identity',
+    '/run/secrets/scriptorium/BACKUP_IDENTITY',
+  ]);
+  const [{ projected }] = spec.volumes.filter(({ name }: Tree) => name === 'secrets');
+  const items = projected.sources.flatMap(({ secret }: Tree) => secret.items);
+  const [{ key }] = items.filter(({ path }: Tree) => path === 'DATABASE_URL');
+  t.is(key, 'database-url');
 });

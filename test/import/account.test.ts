@@ -278,6 +278,31 @@ test('administrators and quotas come where they are asked for, and times by the 
   t.true(roles.includes('INTERNAL_TEAM_USER'), roles.join(' '));
 });
 
+test('mails about sign-ins stay off, as the last subscription and not an older setting of the user says', async (t) => {
+  const move = await startMove(t);
+  const { there } = move;
+  const { uuid } = await there.user('ada@example.org');
+  await there.setting(uuid, 'MUTE_SIGN_IN_EMAILS', 'not_muted');
+  for (const [place, value] of ['not_muted', 'muted'].entries()) {
+    await there.insert('user_subscriptions', { uuid: value, user_uuid: uuid });
+    await there.insert('subscription_settings', {
+      uuid: `20000000-0000-4000-8000-00000000000${place}`,
+      user_subscription_uuid: value,
+      name: 'MUTE_SIGN_IN_EMAILS',
+      value,
+      server_encryption_version: 0,
+      created_at: someTime,
+      updated_at: someTime + place,
+    });
+  }
+  const { tables } = await move.pass();
+  t.deepEqual(tables.settings, { read: 1, written: 0, unchanged: 0, skipped: { older: 1 } });
+  t.like(await move.verify(), { same: true, settings: 1 });
+  const { get } = await firstSync(move, 'ada@example.org');
+  const { body } = await get(`/v1/users/${uuid}/settings/MUTE_SIGN_IN_EMAILS`);
+  t.is(body.setting.value, 'muted');
+});
+
 test('mail backups go on once an account is open, and not all at once', async (t) => {
   const postbox = new Postbox();
   const move = await startMove(t, { mail: mailTo(postbox) });

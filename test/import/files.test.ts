@@ -43,6 +43,44 @@ test('from a folder', async (t) => {
   t.is(storedBytes(move), 9_001_000, 'nothing is stored twice');
 });
 
+/** A folder with one file of one account, and the options that name it. */
+async function oneFile(move: Move) {
+  const { uuid } = await move.there.user('ada@example.org');
+  const [name, content] = [randomUUID(), randomBytes(100_000)];
+  const folder = join(move.folder, 'uploads', uuid);
+  mkdirSync(folder, { recursive: true });
+  const write = () => writeFileSync(join(folder, name), content);
+  write();
+  const options = ['--files', join(move.folder, 'uploads'), '--source-key-file', join(move.folder, 'key')];
+  return { name, content, write, options };
+}
+
+test('a second pass brings a file that has other bytes and the same size', async (t) => {
+  const move = await startMove(t);
+  const { content, write, options } = await oneFile(move);
+  await move.pass(options);
+  content.writeUInt8(content.readUInt8(50_000) ^ 1, 50_000);
+  write();
+  t.like((await move.pass(options)).tables.files, { written: 1, unchanged: 0 });
+  t.like((await move.pass(options)).tables.files, { written: 0, unchanged: 1 });
+});
+
+test('a file that the store has altered is reported, and the next pass brings it', async (t) => {
+  const move = await startMove(t);
+  const { name, options } = await oneFile(move);
+  const { files: store } = move.world.server;
+  const { write } = store;
+  store.write = async (...writing) => {
+    await write(...writing);
+    for (const blob of store.blobs.values()) blob.writeUInt8(blob.readUInt8(50_000) ^ 1, 50_000);
+  };
+  const { tables, findings } = await move.pass(options, 65);
+  t.deepEqual(tables.files.skipped, { differs: 1 });
+  t.like(findings, [{ reason: 'differs', uuid: name }]);
+  store.write = write;
+  t.like((await move.pass(options)).tables.files, { written: 1 });
+});
+
 test('a folder that is not there is said before anything is written', async (t) => {
   const move = await startMove(t);
   const { uuid } = await move.there.user('ada@example.org');

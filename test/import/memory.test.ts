@@ -13,16 +13,34 @@ const tellPeak = "data:text/javascript,process.on('exit',()=>console.error(proce
 /** What a heap may grow by before it is collected, and far less than what the larger one has more of contents: 180 MB. */
 const slackKib = 110 * 1_024;
 
-async function peakKib(t: ExecutionContext, items: number): Promise<number> {
+interface Size {
+  readonly items: number;
+  /** Half the length of each content, which is hexadecimal. */
+  readonly randomBytes: number;
+}
+
+async function peakKib(
+  t: ExecutionContext,
+  { items, randomBytes }: Size,
+  options: readonly string[],
+): Promise<number> {
   const move = await startMove(t);
   const { uuid } = await move.there.user('ada@example.org');
   await move.there.run(
     `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
      INSERT INTO items (uuid, user_uuid, content, content_type, deleted, created_at_timestamp, updated_at_timestamp)
-     SELECT ? || substr('000000000000' || i, -12), ?, '004:' || hex(randomblob(2000)), 'Note', 0, i, i FROM n`,
-    [items, randomUUID().slice(0, 24), uuid],
+     SELECT ? || substr('000000000000' || i, -12), ?, '004:' || hex(randomblob(?)), 'Note', 0, i, i FROM n`,
+    [items, randomUUID().slice(0, 24), uuid, randomBytes],
   );
-  const source = ['--from', move.from, '--dry-run', '--report', join(move.folder, 'report.json')];
+  const source = [
+    '--from',
+    move.from,
+    ...options,
+    '--without-key',
+    'drop',
+    '--report',
+    join(move.folder, 'report.json'),
+  ];
   return move.whileClosed(async () => {
     const child = spawn(
       process.execPath,
@@ -50,8 +68,16 @@ async function peakKib(t: ExecutionContext, items: number): Promise<number> {
 
 test('four times as many items take no more memory', async (t) => {
   t.timeout(limitMs);
-  const few = await peakKib(t, 15_000);
-  const many = await peakKib(t, 60_000);
+  const few = await peakKib(t, { items: 15_000, randomBytes: 2_000 }, ['--dry-run']);
+  const many = await peakKib(t, { items: 60_000, randomBytes: 2_000 }, ['--dry-run']);
   t.log(`${few} KiB for 15,000 items, ${many} KiB for 60,000`);
+  t.true(many < few + slackKib, `${few} and ${many} KiB`);
+});
+
+test('four times as many items take no more memory while they are written', async (t) => {
+  t.timeout(limitMs);
+  const few = await peakKib(t, { items: 1_000, randomBytes: 30_000 }, []);
+  const many = await peakKib(t, { items: 4_000, randomBytes: 30_000 }, []);
+  t.log(`${few} KiB for 1,000 items, ${many} KiB for 4,000`);
   t.true(many < few + slackKib, `${few} and ${many} KiB`);
 });

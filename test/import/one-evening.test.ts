@@ -19,8 +19,8 @@ test('a self-hoster moves in one evening by the page', async (t) => {
   const { there, folder } = move;
   writeFileSync(join(folder, '.env'), `DB_TYPE=sqlite\nENCRYPTION_SERVER_KEY=${encryptionServerKey}\n`);
   const typed = (command: string) => {
-    const [program, ...args] = replaced(command, { '/srv/notes': folder }).trim().split(/ +/);
-    t.is(program, 'scriptorium');
+    const [runner, program, ...args] = replaced(command, { '/srv/notes': folder }).trim().split(/ +/);
+    t.deepEqual([runner, program], ['npx', 'scriptorium']);
     return move.whileClosed(() => move.run(...args, '--report', move.reportFile));
   };
   const ada = await there.user('ada@example.org');

@@ -1,6 +1,7 @@
 /** What has changed at the other server since the first pass: the second brings that, and nothing else. */
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
+import { call } from '../kit/http.ts';
 import { envelope, someTime } from './installation.ts';
 import { firstSync, loginParams, signInWith, startMove } from './moving.ts';
 
@@ -85,6 +86,41 @@ test('a new password, a factor, a setting and a message that are gone, and a mem
   t.is((await get(`/v1/shared-vaults/${vault}/users`)).body.users.length, 1);
   const ofBen = await firstSync(move, 'ben@example.org');
   t.deepEqual((await ofBen.get('/v1/shared-vaults')).body.sharedVaults, []);
+});
+
+test('an invite that waits for an answer comes as the last pass finds it, and the invitee accepts it', async (t) => {
+  const move = await startMove(t);
+  const { there } = move;
+  const ada = await there.user('ada@example.org');
+  const ben = await there.user('ben@example.org');
+  const vault = await there.vault(ada.uuid);
+  const inVault = { shared_vault_uuid: vault, key_system_identifier: 'k', last_edited_by: ada.uuid };
+  const shared = await there.item(ada.uuid, inVault);
+  const invite = {
+    uuid: randomUUID(),
+    shared_vault_uuid: vault,
+    user_uuid: ben.uuid,
+    sender_uuid: ada.uuid,
+    encrypted_message: 'the key of the vault',
+    permission: 'read',
+    created_at_timestamp: someTime,
+    updated_at_timestamp: someTime,
+  };
+  await there.insert('shared_vault_invites', invite);
+  await move.pass();
+  const later = { permission: 'write', updated_at_timestamp: someTime + 5 };
+  await there.run('UPDATE shared_vault_invites SET permission = ?, updated_at_timestamp = ?', [
+    later.permission,
+    later.updated_at_timestamp,
+  ]);
+  await move.pass();
+  const { get, sync, access } = await firstSync(move, 'ben@example.org');
+  const { invites } = (await get('/v1/shared-vaults/invites')).body;
+  t.like(invites, [{ ...invite, ...later }]);
+  const path = `/v1/shared-vaults/${vault}/invites/${invite.uuid}/accept`;
+  t.is((await call(move.world.server.url, 'POST', path, { bearer: access })).status, 200);
+  const { retrieved_items: found } = (await sync()).body;
+  t.true(found.some(({ uuid }: { uuid: string }) => uuid === shared));
 });
 
 test('a vault with a member who has signed in here is left as it is, and verify says what is in use', async (t) => {

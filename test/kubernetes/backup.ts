@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { commandsOf } from '../documentation/commands.ts';
-import { type Installation, rolledOut, upgrade } from './installation.ts';
+import { type Installation, rolledOut, takeNextBuild, upgrade, waiting } from './installation.ts';
 import { localVolume } from './surroundings.ts';
 
 const { backUpNow, awaitBackup, removeJob } = commandsOf('docs/kubernetes.md', 'Backups', [
@@ -20,6 +20,8 @@ export async function backUp(installation: Installation): Promise<void> {
   const path = join(folder, 'cluster-backups');
   mkdirSync(path, { recursive: true });
   await operator.apply([localVolume('cluster-backups', 'node-1', path, '50Gi')]);
+  // The former build, to which another step has rolled back, does not back up what it does not know.
+  await operator.run(`${takeNextBuild} ${waiting}`);
   await upgrade(installation, withBackups);
   await rolledOut(installation);
   for (const command of [backUpNow, awaitBackup, removeJob]) await operator.run(command);

@@ -19,7 +19,7 @@ import {
 } from './installation.ts';
 import { commandsFor, letIn, turnedOff, turnedOn } from './load-test.ts';
 import { builds, buildWith, images } from './machine/images.ts';
-import { installOnePod, upgradeOnePod } from './single-pod.ts';
+import { installOnePod, restoreOnePod, upgradeOnePod } from './single-pod.ts';
 import { valuesOfRun } from './values.ts';
 
 test.before(buildHelm);
@@ -55,7 +55,11 @@ test('the chart takes what a run installs, and has the images and the sets of po
     const scaled = await manifestsBy(installLike(upgradeWith('hosts.replicas=4'), install));
     t.is(the(scaled, 'StatefulSet', `${release}-hosts`)['spec'].replicas, 4);
     const backedUp = await manifestsBy(installLike(upgradeWith(withBackups), install));
-    t.true(backUpNow.includes(`cronjob/${the(backedUp, 'CronJob').metadata.name}`));
+    for (const [command = '', name] of [
+      [backUpNow, `${release}-backup`],
+      [restoreOnePod[2], `${release}-restore`],
+    ])
+      t.true(command.endsWith(`cronjob/${the(backedUp, 'CronJob', name).metadata.name}`), name);
     const autoscaled = await manifestsBy(installLike(upgradeWith(byLoad), install));
     t.is(the(autoscaled, 'HorizontalPodAutoscaler', autoscaler)['spec'].maxReplicas, 3);
     const loaded = await manifestsBy(installLike(turnedOn, install));

@@ -1,13 +1,16 @@
-/** The other beginning: one pod with its own PostgreSQL, backed up, upgraded, and killed. */
+/** The other beginning: one pod with its own PostgreSQL, backed up, restored, upgraded, and killed. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { newAccount, newItem, SmokeTestClient } from '../../cli/smoke-test/client.ts';
 import { commandsOf, replaced } from '../documentation/commands.ts';
 import { awaitBackup, backUpNow } from './backup.ts';
 import { type Installation, ownImage, takeNextBuild, tryIt, waiting } from './installation.ts';
+import type { Operator } from './kubectl.ts';
 import { localVolume } from './surroundings.ts';
 
 const namespace = 'family';
 const pod = 'notes-scriptorium-0';
+const clientDeadlineMs = 10_000;
 const small = '--set single.resources.requests.cpu=50m,single.resources.requests.memory=128Mi';
 
 const { install } = commandsOf('docs/kubernetes.md', 'One pod', ['install']);
@@ -16,6 +19,16 @@ const inNamespace = { '--namespace notes': `--namespace ${namespace}` };
 export const installOnePod = `${replaced(install, { ...inNamespace, ...ownImage })} ${small} ${waiting}`;
 export const upgradeOnePod = `${replaced(takeNextBuild, inNamespace)} ${waiting}`;
 const tryOnePod = replaced(tryIt, inNamespace);
+const { stop, awaitStop, restoreNow, awaitRestore, start } = commandsOf('docs/kubernetes.md', 'Restore', [
+  'stop',
+  'awaitStop',
+  'restoreNow',
+  'awaitRestore',
+  'start',
+]);
+export const restoreOnePod = [stop, awaitStop, restoreNow, awaitRestore, start].map((command) =>
+  replaced(command, inNamespace),
+);
 
 export async function singlePod({ operator, folder }: Installation): Promise<void> {
   const volumes = ['data', 'backups'].map((name, index) => {
@@ -27,11 +40,27 @@ export async function singlePod({ operator, folder }: Installation): Promise<voi
   const there = `--namespace ${namespace}`;
   await operator.run(installOnePod);
   await operator.run(tryOnePod);
+  const client = await clientOf(operator);
+  const [account, item] = [newAccount(), newItem()];
+  await client.save(await client.register(account), item);
   await operator.run(replaced(backUpNow, inNamespace));
   await operator.run(replaced(awaitBackup, inNamespace));
+  await client.deleteAccount(await client.signIn(account), account);
+  for (const command of restoreOnePod) await operator.run(command);
+  await operator.rolledOut('statefulset/notes-scriptorium', namespace);
+  await client.fetch(await client.signIn(account), item);
   await operator.run(upgradeOnePod);
   await operator.run(`kubectl delete pod ${pod} --force --grace-period=0 ${there}`);
   await operator.rolledOut('statefulset/notes-scriptorium', namespace);
   await operator.run(tryOnePod);
   await operator.run(`helm uninstall notes ${there} ${waiting}`);
+}
+
+async function clientOf(operator: Operator): Promise<SmokeTestClient> {
+  const { spec } = await operator.get(`service notes-scriptorium --namespace ${namespace}`);
+  return new SmokeTestClient({
+    url: new URL(`http://${spec.clusterIP}`),
+    accessKey: undefined,
+    deadlineMs: clientDeadlineMs,
+  });
 }

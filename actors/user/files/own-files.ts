@@ -33,7 +33,7 @@ export function limitBytesOf(view: View): number {
   return limit < 0 ? Number.POSITIVE_INFINITY : limit;
 }
 
-const usedBytesOf = (view: View): number => Number(settingValue(view, 'FILE_UPLOAD_BYTES_USED'));
+export const usedBytesOf = (view: View): number => Number(settingValue(view, 'FILE_UPLOAD_BYTES_USED'));
 
 /** For all vaults of an owner together. Each vault has fewer. */
 export const holdsMax = 500;

@@ -47,11 +47,11 @@ function writeMessages(
   const gone = surplus(sized, messageCapacityBytes);
   const fitting = sized.filter((each) => !gone.includes(each));
   const uuids = new Set(fitting.map(({ uuid }) => uuid));
-  const known = new Set(rows.map(({ uuid }) => uuid));
-  for (const uuid of known) {
+  const known = new Map(rows.map((row) => [row.uuid, row.encrypted_message]));
+  for (const uuid of known.keys()) {
     if (!uuids.has(uuid)) turn.remove(inboxMessageTable, { user_uuid: turn.self.id, uuid });
   }
-  for (const each of fitting.filter(({ uuid }) => !known.has(uuid))) {
+  for (const each of fitting.filter(({ uuid, encryptedMessage }) => known.get(uuid) !== encryptedMessage)) {
     addReceived(turn, {
       uuid: each.uuid,
       sender_uuid: each.senderUuid,

@@ -36,10 +36,21 @@ const commands = {
   /**
    * Redeems a ticket for this attempt, which may come twice. `spent`: another attempt has it, it has expired, or it is of
    * another activation. `gone`: the session has ended. `stale`: the session has other tokens now.
+   *
+   * While the session lives, `gateway` gets the user's events from then on, as by `openSocket`. A host of an earlier release
+   * does not do that, and names no `host`.
    */
   spendSyncTicket: {
-    request: ticketClaimsSchema.extend({ nonce: z.string(), attempt: z.string() }),
-    reply: z.object({ verdict: z.enum(['good', 'spent', 'gone', 'stale']) }),
+    request: ticketClaimsSchema.extend({
+      nonce: z.string(),
+      attempt: z.string(),
+      gateway: z.string().optional(),
+    }),
+    reply: z.object({
+      verdict: z.enum(['good', 'spent', 'gone', 'stale']),
+      host: z.string().optional(),
+      endsInMs: z.number().optional(),
+    }),
   },
   /** Decides whether the session may run this command over the lane, and then keeps other attempts away for a while. */
   holdSyncCommand: signedIn({

@@ -46,25 +46,34 @@ const mintSyncTicket = signedInRead({
 
 const spendSyncTicket = command({
   ...SyncLane.commands.spendSyncTicket,
-  turn: (turn, { activation, nonce, attempt, expiresAtMs, sessionUuid, pair }) => {
+  turn: (turn, request) => {
+    const { activation, nonce, attempt, expiresAtMs } = request;
     const isCurrent = activation === turn.activation.id && turn.nowMs < expiresAtMs;
     if (!isCurrent || !laneMemory(turn).spend(nonce, attempt, expiresAtMs, turn.nowMs)) {
       return { verdict: 'spent' as const };
     }
-    return { verdict: verdictOn(turn, sessionUuid, pair) };
+    return verdictOn(turn, request);
   },
 });
 
-function verdictOn(turn: Turn, sessionUuid: string, pair: string): 'good' | 'gone' | 'stale' {
+type Spend = typeof SyncLane.commands.spendSyncTicket;
+
+function verdictOn(
+  turn: Turn,
+  { sessionUuid, pair, gateway }: z.infer<Spend['request']>,
+): z.infer<Spend['reply']> {
   const session = turn.entry(sessionMap, sessionUuid);
-  if (session === undefined || turn.nowMs >= session.keptUntilMs || !isInUse(turn)) return 'gone';
+  if (session === undefined || turn.nowMs >= session.keptUntilMs || !isInUse(turn))
+    return { verdict: 'gone' };
   const credentials = {
     userUuid: turn.self.id,
     style: 'lane',
     identifier: sessionUuid,
     secrets: [pair],
   } as const;
-  return 'session' in checkSession(turn, credentials, turn.nowMs) ? 'good' : 'stale';
+  const verdict = 'session' in checkSession(turn, credentials, turn.nowMs) ? 'good' : 'stale';
+  if (gateway === undefined) return { verdict };
+  return { verdict, host: turn.subscribe(gateway), endsInMs: session.keptUntilMs - turn.nowMs };
 }
 
 const holdSyncCommand = signedInTurn({

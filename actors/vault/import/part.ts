@@ -4,7 +4,15 @@
  */
 
 import type { z } from 'zod';
-import { command, keys, type PlanResults, range, type Turn, type View } from '../../../runtime/command.ts';
+import {
+  command,
+  keys,
+  type PlanResults,
+  range,
+  sharedRead,
+  type Turn,
+  type View,
+} from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { collectionImportCommands } from '../../import/collection.ts';
 import type { importedInviteSchema, importedMemberSchema } from '../../import/messages.ts';
@@ -51,6 +59,42 @@ const importVault = command({
     writeMembers(turn, imported.members, reads);
     writeInvites(turn, imported.invites, reads);
     return { fresh: before === undefined };
+  },
+});
+
+/** For the command that compares both servers. */
+const importShowVault = sharedRead({
+  ...VaultImport.commands.importShowVault,
+  reads: plan,
+  answer: (view, _request, { vaults, members, invites }) => {
+    const row = vaults.get(vaultKey(view));
+    return {
+      vault:
+        row === undefined
+          ? null
+          : {
+              ownerUuid: row.owner_uuid,
+              survivorUuid: row.survivor_uuid,
+              createdAt: row.created_at,
+              updatedAt: row.updated_at,
+            },
+      members: members.rows.map(({ uuid, member, permission, created_at, updated_at }) => ({
+        uuid,
+        userUuid: member,
+        permission,
+        createdAt: created_at,
+        updatedAt: updated_at,
+      })),
+      invites: invites.rows.map((each) => ({
+        uuid: each.uuid,
+        inviteeUuid: each.invitee,
+        senderUuid: each.sender_uuid,
+        permission: each.permission,
+        encryptedMessage: each.encrypted_message,
+        createdAt: each.created_at,
+        updatedAt: each.updated_at,
+      })),
+    };
   },
 });
 
@@ -124,6 +168,7 @@ export const importing = vaultPart(VaultImport, {
   slices: [importSlice],
   commands: {
     importVault,
+    importShowVault,
     ...collectionImportCommands({
       trim: VaultItems.timers.trimRevisions,
       vaultOf: (view) => view.self.id,

@@ -76,7 +76,8 @@ async function importFile(
     report.written('files', 1);
     return;
   }
-  if ((await target.fileBytes(owner, remoteIdentifier)) === source.bytes) {
+  const isSameSize = (await target.fileBytes(owner, remoteIdentifier)) === source.bytes;
+  if (isSameSize && (await target.fileDigest(owner, remoteIdentifier)) === (await digestOf(files, source))) {
     report.unchanged('files', 1);
     return;
   }
@@ -95,6 +96,12 @@ async function importFile(
   const { sha256 } = await target.ask(ImportService.showFile, query);
   if (sha256 === hash.digest('hex')) report.written('files', 1);
   else report.skipped('files', 'differs', source.name);
+}
+
+export async function digestOf(files: SourceFiles, source: SourceFile): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const piece of await files.read(source)) hash.update(piece);
+  return hash.digest('hex');
 }
 
 export async function* partsOf(body: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Buffer> {

@@ -1,15 +1,19 @@
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { LaneFrames } from '../../../docs/protocol/sync-lane-client.ts';
+import { drainPromises } from '../../../test/kit/clock.ts';
 import { LaneMemory } from './budget.ts';
-import { type LaneServices, LaneSocket } from './lane-socket.ts';
+import { type LaneServices, LaneSocket, type Redeemed } from './lane-socket.ts';
 import type { SyncTicket } from './tickets.ts';
 
 const deviceId = 'web-12fb6ed5';
 
-function world() {
+function world(t: ExecutionContext) {
   const timers = new Set<() => void>();
   const said: { type: string; payload: { code?: string } }[] = [];
   const spent: SyncTicket[] = [];
+  const registered: unknown[] = [];
+  let endSession = () => {};
+  let answer = (_spent: Redeemed) => {};
   let admit: (isAdmitted: boolean) => void = () => {};
   const services = {
     metrics: { opened: () => {}, closed: () => {}, answered: () => {} },
@@ -25,12 +29,22 @@ function world() {
       new Promise<boolean>((resolve) => {
         admit = resolve;
       }),
-    async redeem(ticket: SyncTicket) {
+    redeem(ticket: SyncTicket, gateway: string) {
+      t.is(gateway, 'gateway');
       spent.push(ticket);
-      return 'good';
+      return new Promise<Redeemed>((resolve) => {
+        answer = resolve;
+      });
     },
     admit: () => true,
-    watch: () => () => {},
+    watch(_credentials: unknown, ended: () => void) {
+      endSession = ended;
+      return {
+        gateway: 'gateway',
+        registered: (by: unknown) => registered.push(by),
+        end: () => registered.push('ended'),
+      };
+    },
     closed: () => {},
   } as unknown as LaneServices;
   const socket = new LaneSocket(services);
@@ -50,8 +64,14 @@ function world() {
     },
     async admit(isAdmitted = true) {
       admit(isAdmitted);
-      for (let step = 0; step < 10; step += 1) await Promise.resolve();
+      await drainPromises();
     },
+    async answer(spent: Redeemed) {
+      answer(spent);
+      await drainPromises();
+    },
+    registered,
+    endSession: () => endSession(),
     fireTimers() {
       for (const fire of [...timers]) fire();
     },
@@ -60,24 +80,50 @@ function world() {
 }
 
 test('a socket says who it is in time although it is admitted later', async (t) => {
-  const { auth, admit, fireTimers, said, spent } = world();
+  const { auth, admit, answer, fireTimers, said, spent, registered } = world(t);
   auth();
   t.is(spent.length, 0);
   fireTimers();
   t.is(said.length, 0);
   await admit();
   t.is(spent.length, 1);
+  const good = { verdict: 'good', host: 'here' } as const;
+  await answer(good);
   t.is(said[0]?.type, 'AUTHENTICATED');
+  t.deepEqual(registered, [good]);
+});
+
+test('a session that ends while its ticket is redeemed ends the socket', async (t) => {
+  const { auth, admit, answer, endSession, said, registered } = world(t);
+  auth();
+  await admit();
+  endSession();
+  t.deepEqual(
+    said.map(({ payload }) => payload.code),
+    ['NOT_AUTHORIZED'],
+  );
+  await answer({ verdict: 'good', host: 'here' });
+  t.is(said.length, 1);
+  t.deepEqual(registered, ['ended']);
+});
+
+test('the session of a spent ticket is not watched', async (t) => {
+  const { auth, admit, answer, said, registered } = world(t);
+  auth();
+  await admit();
+  await answer({ verdict: 'spent' });
+  t.is(said[0]?.payload.code, 'AUTH_REJECTED');
+  t.deepEqual(registered, ['ended']);
 });
 
 test('a socket that never says who it is ends', (t) => {
-  const { fireTimers, said } = world();
+  const { fireTimers, said } = world(t);
   fireTimers();
   t.is(said[0]?.payload.code, 'AUTH_TIMEOUT');
 });
 
 test('a client that leaves before it is admitted spends no ticket', async (t) => {
-  const { auth, admit, leave, spent } = world();
+  const { auth, admit, leave, spent } = world(t);
   auth();
   leave();
   await admit();
@@ -85,7 +131,7 @@ test('a client that leaves before it is admitted spends no ticket', async (t) =>
 });
 
 test('a socket that comes when too many wait for a handshake is told to come later, and its ticket is not spent', async (t) => {
-  const { auth, admit, said, spent } = world();
+  const { auth, admit, said, spent } = world(t);
   auth();
   await admit(false);
   t.is(spent.length, 0);

@@ -12,6 +12,7 @@
  * - A command goes on after its socket has ended: the journal tells the client its result.
  */
 import type { Credentials } from '../../../actors/identity/session-tokens.ts';
+import type { Registration, SessionWatch } from '../hub.ts';
 import { bytesMax, InboundBudget, type LaneMemory } from './budget.ts';
 import { type CommandAnswer, errorAnswer, type LaneCommands, tooLarge } from './commands.ts';
 import {
@@ -48,7 +49,9 @@ const closeCodes = { goingAway: 1001, policy: 1008, tooLarge: 1009, tryLater: 10
 /** The other codes are the client's fault: it should not go on as before. */
 const tryLater: ReadonlySet<EndCode> = new Set(['SYNC_DISABLED', 'SOCKET_LIMIT', 'BACKPRESSURE']);
 
-export type AuthVerdict = 'good' | 'spent' | 'gone' | 'stale';
+export interface Redeemed extends Registration {
+  readonly verdict: 'good' | 'spent' | 'gone' | 'stale';
+}
 
 /** What a socket needs from its lane. */
 export interface LaneServices {
@@ -61,12 +64,12 @@ export interface LaneServices {
   verify(ticket: string, deviceId: string): SyncTicket | undefined;
   /** Resolves to true when this socket may authenticate, or at once to false: too many wait. */
   nextHandshake(): Promise<boolean>;
-  /** @throws ActorError */
-  redeem(ticket: SyncTicket): Promise<AuthVerdict>;
+  /** `gateway` hears of the session from then on. @throws ActorError */
+  redeem(ticket: SyncTicket, gateway?: string): Promise<Redeemed>;
   /** A slot among the sockets of the user. False: there is none. */
   admit(socket: LaneSocket, userUuid: string): boolean;
-  /** Calls back once the session has ended. The function it returns ends that. */
-  watch(credentials: Credentials, ended: () => void): () => void;
+  /** Calls back once the session has ended. */
+  watch(credentials: Credentials, ended: () => void): SessionWatch;
   closed(socket: LaneSocket): void;
   failed(error: unknown): void;
 }
@@ -258,7 +261,6 @@ export class LaneSocket {
       return;
     }
     this.#state = 'ready';
-    this.#unwatch = this.#lane.watch(session, () => this.#end('NOT_AUTHORIZED'));
     this.#lane.metrics.opened();
     this.#answer(frame, { type: 'AUTHENTICATED', payload: authenticated });
   }
@@ -278,15 +280,19 @@ export class LaneSocket {
     this.#deviceId = auth.deviceId;
     this.#credentials = credentials;
     if (!this.#lane.admit(this, ticket.userUuid)) return 'SOCKET_LIMIT';
-    const verdict = await this.#redeem(ticket);
-    if (verdict === undefined) return 'SYNC_DISABLED';
-    return verdict === 'spent' || verdict === 'gone' ? 'AUTH_REJECTED' : credentials;
+    const watch = this.#lane.watch(credentials, () => this.#end('NOT_AUTHORIZED'));
+    this.#unwatch = watch.end;
+    const redeemed = await this.#redeem(ticket, watch.gateway);
+    if (redeemed === undefined) return 'SYNC_DISABLED';
+    if (redeemed.verdict === 'spent' || redeemed.verdict === 'gone') return 'AUTH_REJECTED';
+    if (!this.#isEnded) watch.registered(redeemed);
+    return credentials;
   }
 
   /** Undefined if the actor could not be asked. */
-  async #redeem(ticket: SyncTicket): Promise<AuthVerdict | undefined> {
+  async #redeem(ticket: SyncTicket, gateway?: string): Promise<Redeemed | undefined> {
     try {
-      return await this.#lane.redeem(ticket);
+      return await this.#lane.redeem(ticket, gateway);
     } catch (error) {
       this.#lane.failed(error);
       return undefined;
@@ -320,7 +326,7 @@ export class LaneSocket {
   }
 
   async #reauthenticate(frame: ClientFrame, ticket: SyncTicket): Promise<void> {
-    const verdict = await this.#redeem(ticket);
+    const verdict = (await this.#redeem(ticket))?.verdict;
     if (this.#isEnded) return;
     if (verdict === 'spent') {
       this.#end('REAUTH_REJECTED');

@@ -26,10 +26,11 @@ import { DISABLED, type HttpRequest, type HttpResponse, type TemplatedApp } from
 import type { GatewaySettings } from '../../settings.ts';
 import { socketPath } from '../admission.ts';
 import type { HandshakeLimiter } from '../handshake-limiter.ts';
+import type { Sockets } from '../sockets.ts';
 import { LaneMemory } from './budget.ts';
 import { LaneCommands } from './commands.ts';
 import { frameBytesMax } from './envelope.ts';
-import { type AuthVerdict, type LaneServices, LaneSocket } from './lane-socket.ts';
+import { type LaneServices, LaneSocket, type Redeemed } from './lane-socket.ts';
 import { prometheusLaneMetrics, type RefusalReason } from './metrics.ts';
 import { createOrigins } from './origins.ts';
 import type { SyncTicket, SyncTickets } from './tickets.ts';
@@ -54,7 +55,7 @@ export interface LaneOptions {
   readonly connections: Pick<Connections, 'hold' | 'socketClosed'>;
   readonly requestId: () => string;
   readonly isDraining: () => boolean;
-  readonly watchSession: (claims: { userUuid: string; sessionUuid: string }, ended: () => void) => () => void;
+  readonly watchWhileAsking: Sockets['watchWhileAsking'];
   readonly tracer?: Tracer | undefined;
 }
 
@@ -113,15 +114,12 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
   });
   const failed = (error: unknown) => log.failed(undefined, options.requestId(), error);
 
-  async function redeem({ userUuid, ...ticket }: SyncTicket): Promise<AuthVerdict> {
+  async function redeem({ userUuid, ...ticket }: SyncTicket, gateway?: string): Promise<Redeemed> {
     try {
-      const fields = { ...ticket, attempt: random.uuid() };
-      const { verdict } = await actors
-        .get(SyncLane, userUuid)
-        .ask.spendSyncTicket(fields, { deadlineMs: redeemMs });
-      return verdict;
+      const fields = { ...ticket, attempt: random.uuid(), gateway };
+      return await actors.get(SyncLane, userUuid).ask.spendSyncTicket(fields, { deadlineMs: redeemMs });
     } catch (error) {
-      if (error instanceof NotFoundError) return 'gone';
+      if (error instanceof NotFoundError) return { verdict: 'gone' };
       throw error;
     }
   }
@@ -144,7 +142,7 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
       return true;
     },
     watch: ({ userUuid, identifier }: Credentials, ended) =>
-      options.watchSession({ userUuid, sessionUuid: identifier }, ended),
+      options.watchWhileAsking({ userUuid, sessionUuid: identifier }, ended),
     closed(socket) {
       allSockets.delete(socket);
       const { userUuid } = socket;

@@ -1,7 +1,9 @@
 /** Files over HTTP, as clients use them (docs/protocol/files.md). */
 import test from 'ava';
+import type { FileStore } from '../../../actors/files/store.ts';
 import { tokensOf } from '../../kit/account.ts';
 import { Device } from '../../kit/device.ts';
+import { createMemoryFileStore } from '../../kit/file-store.ts';
 import { ciphertext, fileCall, RemoteFile, usedBytes } from '../../kit/files.ts';
 import { startServer } from '../../kit/server.ts';
 
@@ -396,4 +398,33 @@ test('a deleted account leaves no file, nor a chunk of an upload', async (t) => 
   await server.advance(120_000);
   t.is(server.files.blobs.size, 0);
   t.is((await files[0]?.close(open))?.status, 403);
+});
+
+test('a file that is deleted while its download begins is not found; bytes that are lost are an error', async (t) => {
+  const blobs = createMemoryFileStore();
+  let beforeRead = async () => {};
+  async function* read(...args: Parameters<FileStore['read']>) {
+    await beforeRead();
+    yield* blobs.read(...args);
+  }
+  const server = await startServer(t, { fileStore: { ...blobs, read } });
+  const device = await server.device();
+  const loseBytes = () => {
+    for (const name of blobs.blobs.keys()) blobs.cut(name);
+  };
+  for (const range of ['bytes=0-', 'bytes=0-99']) {
+    const file = new RemoteFile(device);
+    await file.upload(ciphertext(500));
+    const token = await file.token('read');
+    beforeRead = async () => {
+      t.is((await file.remove()).status, 200);
+      loseBytes();
+    };
+    t.is((await file.read(token, range)).status, 404, range);
+    beforeRead = async () => {};
+  }
+  const lost = new RemoteFile(device);
+  await lost.upload(ciphertext(500));
+  loseBytes();
+  t.is((await lost.read(await lost.token('read'), 'bytes=0-')).status, 500);
 });

@@ -4,17 +4,26 @@ import type { AccountSettings } from '../../../actors/settings.ts';
 import { exitCodes } from '../../../cli/failure.ts';
 import { UnavailableError } from '../../../runtime/errors.ts';
 import type { Actors } from '../../../runtime/handles.ts';
-import { alice, register, registerStranger } from '../../kit/account.ts';
+import { alice, challengeOf, headerSessions, register, registerStranger } from '../../kit/account.ts';
+import { addAuthenticatorApp } from '../../kit/authenticator-app.ts';
 import { makeToken, publisher, showing } from '../../kit/calendar.ts';
 import type { Device } from '../../kit/device.ts';
+import { ciphertext, RemoteFile } from '../../kit/files.ts';
 import { startApi } from '../../kit/internal-api.ts';
 import { note } from '../../kit/items.ts';
 import { operate } from '../../kit/operator.ts';
+import { Postbox } from '../../kit/postbox.ts';
+import { SecurityKey } from '../../kit/security-key.ts';
+import type { ServerOptions, TestServer } from '../../kit/server.ts';
 
 const nobody = '11111111-1111-4111-8111-111111111111';
 
-async function start(t: ExecutionContext, settings: Partial<AccountSettings> = {}) {
-  const world = await startApi(t, { settings });
+async function start(
+  t: ExecutionContext,
+  settings: Partial<AccountSettings> = {},
+  mail: Pick<ServerOptions, 'mail' | 'mailSender'> = {},
+) {
+  const world = await startApi(t, { settings, mail });
   const run = (...args: readonly string[]) => operate(world, ...args);
   const json = async (...args: readonly string[]) => {
     const { code, out, err } = await run(...args, '--json');
@@ -125,6 +134,97 @@ test('all calendar tokens of a user are revoked, from that moment on', async (t)
     { userUuid, revoked: 2 },
     { userUuid, revoked: 0 },
   ]);
+});
+
+const withoutFactor = (server: TestServer, { account }: Device, fields: object = {}) =>
+  server.call('POST', '/v2/login-params', {
+    body: { api: headerSessions, email: account.email, code_challenge: challengeOf('verifier'), ...fields },
+  });
+
+async function addSecurityKey(device: Device): Promise<void> {
+  const { options } = (await device.call('GET', '/v1/authenticators/generate-registration-options')).body;
+  const body = { attestationResponse: new SecurityKey().register(options.challenge) };
+  const added = await device.call('POST', '/v1/authenticators/verify-registration', { body });
+  if (added.status !== 200) throw new Error(added.text);
+}
+
+test('a user who has lost the second factor signs in by the password once an operator has reset it', async (t) => {
+  const postbox = new Postbox();
+  const mail = { host: 'smtp.test', from: { name: '', address: 'notes@notes.test' } };
+  const { server, run, json, log } = await start(t, {}, { mail, mailSender: postbox });
+  const user = await server.device();
+  const { userUuid, email } = user.account;
+  await addAuthenticatorApp(server, user);
+  await addSecurityKey(user);
+  const trusted = await user.call('POST', '/v1/trusted-devices', { body: { label: 'the lost phone' } });
+  t.is(trusted.status, 200, trusted.text);
+  t.is((await withoutFactor(server, user)).status, 401);
+  t.regex((await run('user', 'show', userUuid)).out, /^second factor +authenticator app, 1 security key$/m);
+  t.deepEqual(await run('user', 'reset-factor', userUuid), {
+    code: exitCodes.refused,
+    out: '',
+    err: 'This would turn off: authenticator app, 1 security key. Use --yes to do it.\n',
+  });
+  t.is((await withoutFactor(server, user)).status, 401);
+  t.deepEqual(await json('user', 'reset-factor', userUuid, '--yes'), {
+    userUuid,
+    turnedOff: { authenticatorApp: true, securityKeys: 1, emailedCodes: false },
+  });
+  t.is((await withoutFactor(server, user)).status, 200);
+  t.regex((await run('user', 'show', userUuid)).out, /^second factor +none$/m);
+  t.deepEqual((await user.call('GET', '/v1/trusted-devices')).body.trustedDevices, []);
+  const { events } = (await user.call('GET', `/v1/users/${userUuid}/audit-trail`)).body;
+  t.like(events.slice(0, 2), [
+    { event: 'security-key-removed', device: null, ipAddress: null },
+    { event: 'authenticator-app-removed', device: null, ipAddress: null },
+  ]);
+  await server.until(() => postbox.messages.length > 0, 60_000);
+  t.like(postbox.messages[0], {
+    recipient: email,
+    subject: 'The second factor of your notes was turned off',
+  });
+  t.deepEqual(await run('user', 'reset-factor', userUuid, '--yes'), {
+    code: 0,
+    out: 'Turned off: none.\n',
+    err: '',
+  });
+  await server.advance(60_000);
+  t.is(postbox.messages.length, 1);
+  t.like(log, [{ userUuid }, { userUuid }]);
+  t.false(JSON.stringify(log).includes(email));
+});
+
+test('codes by e-mail are turned off, and nobody who is no user', async (t) => {
+  const mail = { host: 'smtp.test', from: { name: '', address: 'notes@notes.test' } };
+  const { server, run, json } = await start(t, {}, { mail, mailSender: new Postbox() });
+  const user = await server.device();
+  const { userUuid } = user.account;
+  const on = await user.call('POST', '/v1/mfa/magic-link/status', { body: { enabled: true } });
+  t.is(on.status, 200, on.text);
+  t.like(await json('user', 'reset-factor', userUuid, '--yes'), { turnedOff: { emailedCodes: true } });
+  t.is((await eventsOf(user))[0], 'emailed-codes-off');
+  t.is((await withoutFactor(server, user)).status, 200);
+  t.like(await run('user', 'reset-factor', nobody, '--yes'), {
+    code: 1,
+    err: 'There is no user with that uuid.\n',
+  });
+});
+
+test('the last use of an account, its files and their quota are shown to operators', async (t) => {
+  const { server, run, json } = await start(t);
+  const user = await server.device();
+  const { userUuid } = user.account;
+  await new RemoteFile(user).upload(ciphertext(1_017));
+  await server.advance(3_600_000);
+  await user.call('POST', '/v1/items', { body: { api: '20200115', items: [] } });
+  const found = await json('user', 'show', userUuid);
+  const usedMs = Date.parse(found.lastUsed);
+  t.true(Math.abs(usedMs - server.clock.nowMs()) <= 60_000, found.lastUsed);
+  t.deepEqual([found.fileBytes, found.fileBytesMax], [1_017, 107_374_182_400]);
+  const text = (await run('user', 'show', userUuid)).out;
+  t.regex(text, /^files +[\d.]+ \w+ of [\d.]+ \w+$/m);
+  await run('user', 'sign-out', userUuid, '--yes');
+  t.regex((await run('user', 'show', userUuid)).out, /^last use +-$/m);
 });
 
 test('since when and why a user is banned is shown to operators', async (t) => {

@@ -89,7 +89,7 @@ export class LaneServer {
       connections: { hold: () => () => {}, socketClosed: () => {} },
       requestId: () => 'simulated',
       isDraining: options.isClosing,
-      watchSession: (claims, ended) => this.#hub.watch(claims, ended),
+      watchWhileAsking: (claims, ended) => this.#hub.watchWhileAsking(claims, ended),
     });
   }
 

@@ -1,0 +1,109 @@
+/**
+ * An import from the existing server's SQLite (docs/import.md) into the built server: items a second, the CPU time and the largest
+ * memory of both processes, and how long a second pass takes that finds everything here.
+ *
+ * npm run build && node --import=tsx benchmarks/import.ts [--items 100000] [--users 10] [--bytes 1000]
+ */
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import sqlite from 'node-sqlite3-wasm';
+import { createTables, Installation } from '../test/import/installation.ts';
+import { printFigures } from './support/figures.ts';
+import { startBuiltServer } from './support/server.ts';
+
+const { values } = parseArgs({
+  options: {
+    items: { type: 'string', default: '100000' },
+    users: { type: 'string', default: '10' },
+    bytes: { type: 'string', default: '1000' },
+  },
+});
+const [itemCount, userCount, bytes] = [values.items, values.users, values.bytes].map(Number) as [
+  number,
+  number,
+  number,
+];
+const tellCost =
+  "data:text/javascript,process.on('exit',()=>{const{maxRSS,userCPUTime,systemCPUTime}=process.resourceUsage();console.error(JSON.stringify({maxRSS,cpuUs:userCPUTime+systemCPUTime}))})";
+
+const folder = mkdtempSync(join(tmpdir(), 'scriptorium-import-'));
+const file = join(folder, 'home_server.sqlite');
+await fill();
+const server = await startBuiltServer();
+try {
+  const before = serverCpuSeconds();
+  const first = await pass();
+  const serverSeconds = serverCpuSeconds() - before;
+  const second = await pass();
+  printFigures(`${itemCount} items of ${bytes} bytes, ${userCount} accounts`, {
+    'items/s': itemCount / first.seconds,
+    'CPU per item, command, µs': first.cpuUs / itemCount,
+    'CPU per item, server without its database, µs': (serverSeconds * 1e6) / itemCount,
+    'largest memory of the command, MiB': first.maxRSS / 1_024,
+    'largest memory of the server, MiB': serverPeakKib() / 1_024,
+    'second pass, s': second.seconds,
+  });
+} finally {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function fill(): Promise<void> {
+  const database = new sqlite.Database(file);
+  const there = new Installation(async (sql, values = []) => void database.run(sql, [...values]));
+  await createTables(there.run);
+  const each = Math.ceil(itemCount / userCount);
+  for (let user = 0; user < userCount; user += 1) {
+    const { uuid } = await there.user(`user-${user}@example.org`);
+    await there.run(
+      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+       INSERT INTO items (uuid, user_uuid, content, content_type, deleted, created_at_timestamp, updated_at_timestamp)
+       SELECT ? || substr('000000000000' || i, -12), ?, '004:' || hex(randomblob(?)), 'Note', 0, i, i FROM n`,
+      [each, randomUUID().slice(0, 24), uuid, Math.floor(bytes / 2)],
+    );
+  }
+  database.close();
+}
+
+interface Pass {
+  readonly seconds: number;
+  readonly maxRSS: number;
+  readonly cpuUs: number;
+}
+
+async function pass(): Promise<Pass> {
+  const address = `unix:${join(server.dataDirectory, 'internal-api.sock')}`;
+  const command = ['dist/cli/main.js', '--address', address, 'import', 'server', '--from', `sqlite:${file}`];
+  const options = ['--without-key', 'drop', '--keep-closed', '--report', join(folder, 'report.json')];
+  const start = performance.now();
+  const child = spawn(process.execPath, ['--import', tellCost, ...command, ...options], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (chunk) => {
+    said += chunk;
+  });
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  if (code !== 0) throw new Error(`exit code ${code}: ${said}`);
+  const cost = JSON.parse(said.trim().split('\n').at(-1) ?? '');
+  return { seconds: (performance.now() - start) / 1_000, ...cost };
+}
+
+/** Linux counts in hundredths of a second. */
+function serverCpuSeconds(): number {
+  const [user, system] = readFileSync(`/proc/${server.pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ')
+    .slice(11, 13)
+    .map(Number);
+  return ((user ?? 0) + (system ?? 0)) / 100;
+}
+
+function serverPeakKib(): number {
+  const [, peak] = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8')) ?? [];
+  return Number(peak);
+}
