@@ -29,6 +29,7 @@ import type { NodeRow } from '../runtime/store/store.ts';
 import type { Transport } from '../runtime/transport/transport.ts';
 import { inProcessAddress } from './database.ts';
 import { runtimeLimitsOf } from './database-settings.ts';
+import { hashesAtOnce } from './hashes-at-once.ts';
 import type { LastRun } from './last-run.ts';
 import { watchMailDiskSpace } from './mail-disk-space.ts';
 import type { Resources } from './resources.ts';
@@ -48,8 +49,7 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
   const { config, secrets, clock, random, logger, tracer } = options;
   const { resources, transport, registry } = parts;
   const hashing = {
-    // One core is left for the event loop.
-    concurrent: Math.max(1, availableParallelism() - 1),
+    concurrent: hashesAtOnce(availableParallelism()),
     waiting: 256,
     // When an office signs in all at once, it waits for a second. Other users do not wait for it.
     waitingPerKey: 64,
