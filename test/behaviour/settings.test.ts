@@ -945,10 +945,10 @@ test('no setting that bears on security is without such a test', (t) => {
   );
 });
 
-test('with a database elsewhere the log says that the room for mail is not measured', async (t) => {
+test('with a database elsewhere the log says that free disk space for mail is not checked', async (t) => {
   const DATABASE_URL = 'postgres://nobody:asks@127.0.0.1:1/it';
   const saysSo = ({ log }: ConfiguredServer) =>
-    log.some((line) => line.includes('the room for mail is not measured'));
+    log.some((line) => line.includes('free disk space for mail is not checked'));
   t.true(saysSo(await startConfiguredServer(t, { DATABASE_URL })));
   t.false(saysSo(await startConfiguredServer(t)));
 });
