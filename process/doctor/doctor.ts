@@ -4,15 +4,18 @@
  */
 
 import { existsSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { readFile, statfs } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
+import { probeKeyPurpose, probeQuestion } from '../../gateway/admission/proxy-probe.ts';
 import { systemClock } from '../../runtime/clock.ts';
+import { createKeyring } from '../../runtime/keyring.ts';
 import { type Random, systemRandom } from '../../runtime/random.ts';
 import { dial, type NatsAccess, serverOf } from '../../runtime/transport/nats/dial.ts';
 import { ConfigError, type Configuration, configuration } from '../config/config.ts';
 import { connectionsOf } from '../database-settings.ts';
 import { connectionsWithin } from '../descriptors.ts';
+import { parseRootSecret, rootSecretFile } from '../root-secret.ts';
 import { checkDatabase } from './database.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 import { checkPublicUrl } from './public-url.ts';
@@ -40,9 +43,22 @@ export async function examine(read: () => Configuration = configuration): Promis
     config.nats === undefined
       ? []
       : checkNats({ ...config.nats, servers: secrets.natsUrls ?? [] }, systemRandom),
-    publicUrl === undefined ? [] : checkPublicUrl(publicUrl, systemClock.nowMs()),
+    publicUrl === undefined
+      ? []
+      : questionOf(secrets.secretKey, dataDirectory).then((question) =>
+          checkPublicUrl(publicUrl, systemClock.nowMs(), question),
+        ),
   ]);
   return [...configurationFindings(warnings), ...findings.flat()];
+}
+
+/** Undefined if the root secret is in a file of the server that the doctor cannot read. */
+async function questionOf(secretKey: string | undefined, dataDirectory: string): Promise<string | undefined> {
+  const text = secretKey ?? (await readFile(join(dataDirectory, rootSecretFile), 'utf8').catch(() => ''));
+  const rootSecret = parseRootSecret(text);
+  if (rootSecret === undefined) return undefined;
+  const key = createKeyring(rootSecret).derive(probeKeyPurpose);
+  return probeQuestion(key, systemClock.nowMs(), systemRandom);
 }
 
 function configurationOrFindings(read: () => Configuration): Configuration | readonly Finding[] {
