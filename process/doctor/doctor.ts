@@ -3,7 +3,7 @@
  * changes nothing, and the server may be running.
  */
 
-import { existsSync } from 'node:fs';
+import { existsSync, type StatsFs } from 'node:fs';
 import { readFile, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
@@ -110,7 +110,7 @@ async function checkServer(url: string, access: NatsAccess, random: Random): Pro
     return problem(
       'NATS',
       (error as Error).message,
-      'Check NATS_URL, NATS_CREDENTIALS_FILE and NATS_CA_FILE.',
+      'Check NATS_URL, NATS_CREDENTIALS_FILE and NATS_CA_FILE, and max_payload in its configuration.',
     );
   }
 }
@@ -135,10 +135,16 @@ export function checkDescriptors(connectionsMax: number, limits?: string): Findi
   );
 }
 
+type Disk = Pick<StatsFs, 'bavail' | 'blocks' | 'bsize'>;
+
 /** `folder` may not exist yet: then it is on the disk of the nearest folder above that does. */
-export async function checkDisk(what: string, folder: string): Promise<Finding> {
+export async function checkDisk(
+  what: string,
+  folder: string,
+  measure: (path: string) => Promise<Disk> = statfs,
+): Promise<Finding> {
   const check = `disk of ${what}`;
-  const { bavail, blocks, bsize } = await statfs(existing(resolve(folder)));
+  const { bavail, blocks, bsize } = await measure(existing(resolve(folder)));
   const free = bavail * bsize;
   const found = `${(free / gibibyte).toFixed(1)} GiB are free, ${Math.round((bavail / blocks) * 100)} % of the disk.`;
   const remedy = 'Make room, or move it to a larger disk.';
