@@ -99,9 +99,13 @@ async function dial(
   const target = lane ? '/sockets/sync' : `/sockets?authToken=${token}`;
   const upgrade = await upgraded(socket, { target, host, origin: url }, (frame) => heard(frame));
   if (lane) {
-    await authenticated({ socket: upgrade, frames }, token, (listener) => {
+    const closed = new Promise<never>((_, reject) => {
+      socket.once('close', () => reject(new Error('a socket was closed before AUTHENTICATED')));
+    });
+    const open = authenticated({ socket: upgrade, frames }, token, (listener) => {
       heard = listener;
     });
+    await Promise.race([open, closed]);
     heard = () => {};
     const ping = () => upgrade.send(JSON.stringify(frames.make('PING', {})));
     pings.add(ping);

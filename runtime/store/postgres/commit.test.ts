@@ -26,15 +26,6 @@ test('the first row of its key never touches its parts', (t) => {
   t.deepEqual(changedTables(commitTexts([write])), ['actor', 'letter', 'letter_part']);
 });
 
-test('where all rows of a table are new, no row is looked for that they might replace', (t) => {
-  const rewritten: Write = { table: noteTable, put: note(uuid(1), uuid(3)), isNew: false };
-  t.false(commitTexts([isNew]).join().includes('ON CONFLICT'));
-  t.true(commitTexts([isNew, rewritten]).join().includes('ON CONFLICT'));
-  const letter = { owner_uuid: uuid(1), name: 'a', body: 'short' };
-  const withoutGeneration: Write = { table: letterTable, put: letter, isNew: true, isFirst: true };
-  t.true(commitTexts([withoutGeneration]).join().includes('ON CONFLICT'));
-});
-
 test('one set of tables is one statement, whoever writes and however much', (t) => {
   const write = (id: number): Write => ({ ...isNew, put: note(uuid(1), uuid(id)) });
   const commits = [[write(3), write(2)], [write(4)]].map((writes, index) => ({

@@ -8,8 +8,8 @@
  *   until the end, so the second statement needs only the list of members that passed.
  * - Removals come first, so that a commit may hand a unique value from one row to another.
  * - Members and rows are sorted by key, so that two batches take their locks in one order.
- * - There are as many statement texts as sets of tables that are written together, and those of which all rows are new. A
- *   connection prepares each once, up to the bound in `pool.ts`.
+ * - There are as many statement texts as sets of tables that are written together. A connection prepares each once, up to the
+ *   bound in `pool.ts`.
  */
 import type { AnyRow } from '../../table.ts';
 import type { Commit, Write } from '../store.ts';
@@ -28,8 +28,6 @@ interface Entry {
   readonly member: number;
   readonly sortKey: string;
   readonly row: AnyRow;
-  /** No row has its primary key, so none has to be looked for. */
-  readonly isNew: boolean;
 }
 
 interface TableChange {
@@ -91,16 +89,15 @@ function put({ table, puts }: TableChange, parameters: Parameters): string {
   return `${ident(`put_${table.name}`)} AS (
   INSERT INTO ${ident(table.name)} (${idents(columns)})
   SELECT ${idents(columns, 'w')} FROM ${source(table, columns, puts, parameters)}
-  ORDER BY w.batch_order${puts.every(({ isNew }) => isNew) ? '' : onConflict(table, columns)})`;
+  ORDER BY w.batch_order
+  ON CONFLICT (${idents(table.primaryKey)}) ${onConflict(table, columns)})`;
 }
 
 function onConflict(table: SqlTable, columns: readonly string[]): string {
   const assignments = columns
     .filter((column) => !table.primaryKey.includes(column))
     .map((column) => `${ident(column)} = excluded.${ident(column)}`);
-  const change = assignments.length === 0 ? 'DO NOTHING' : `DO UPDATE SET ${assignments.join(', ')}`;
-  return `
-  ON CONFLICT (${idents(table.primaryKey)}) ${change}`;
+  return assignments.length === 0 ? 'DO NOTHING' : `DO UPDATE SET ${assignments.join(', ')}`;
 }
 
 function remove({ table, removals }: TableChange, parameters: Parameters): string {
@@ -160,14 +157,14 @@ function collectWrite(changeOf: ChangeOf, member: number, write: Write): void {
     return;
   }
   if (large === undefined) {
-    changeOf(main).puts.push(entry(main, member, write.put, isNewIn(write)));
+    changeOf(main).puts.push(entry(main, member, write.put));
     return;
   }
   const parts = partsOf(write.put[large.column]);
   const inRow = parts.length === 0 ? write.put : { ...write.put, [large.column]: null };
-  changeOf(main).puts.push(entry(main, member, { ...inRow, [large.count]: parts.length }, isNewIn(write)));
+  changeOf(main).puts.push(entry(main, member, { ...inRow, [large.count]: parts.length }));
   // There is nothing stale to delete if `generation` keeps an insert from hitting an older row, or if there never was a row.
-  const isFresh = write.isFirst === true || isNewIn(write);
+  const isFresh = write.isFirst === true || (write.isNew && write.table.generation !== undefined);
   if (isFresh && parts.length === 0) return;
   const key = keyOf(write.table, write.put);
   if (!isFresh) removeParts({ changeOf, member, large, key, from: parts.length });
@@ -175,10 +172,6 @@ function collectWrite(changeOf: ChangeOf, member: number, write: Write): void {
     changeOf(large.part).puts.push(entry(large.part, member, { ...key, part, content }));
   }
 }
-
-/** The `generation` of a new row is part of its primary key, and no earlier row had it. */
-const isNewIn = (write: Extract<Write, { readonly put: AnyRow }>): boolean =>
-  write.isNew && write.table.generation !== undefined;
 
 function removeParts({
   changeOf,
@@ -196,9 +189,9 @@ function removeParts({
   changeOf(large.part).removals.push(entry(large.part, member, { ...key, part: from }));
 }
 
-function entry(table: SqlTable, member: number, row: AnyRow, isNew = false): Entry {
+function entry(table: SqlTable, member: number, row: AnyRow): Entry {
   const sortKey = table.primaryKey.map((column) => String(row[column])).join('\u0000');
-  return { member, sortKey, row, isNew };
+  return { member, sortKey, row };
 }
 
 function compare(a: string, b: string): number {
