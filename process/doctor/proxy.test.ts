@@ -1,14 +1,20 @@
 /** The doctor asks a gateway through a proxy of the test's own, as it asks a server. */
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { createClientAddress } from '../../gateway/admission/client-address.ts';
-import { createProxyProbe, probeQuestion } from '../../gateway/admission/proxy-probe.ts';
+import { createProxyProbe, probeKeyPurpose, probeQuestion } from '../../gateway/admission/proxy-probe.ts';
 import { healthRoutes } from '../../gateway/routes/health.ts';
 import { systemClock } from '../../runtime/clock.ts';
+import { createKeyring } from '../../runtime/keyring.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { createReadiness } from '../../runtime/readiness.ts';
 import { startGateway } from '../../test/kit/gateway.ts';
+import { configurationFrom } from '../config/config.ts';
+import { examine } from './doctor.ts';
 import { checkProxy } from './proxy.ts';
 import { checkPublicUrl } from './public-url.ts';
 
@@ -23,8 +29,9 @@ async function behindProxy(
   t: ExecutionContext,
   trustProxy: string,
   headers: Readonly<Record<string, string>>,
+  probeKey = key,
 ): Promise<string> {
-  const proxyProbe = createProxyProbe(key, systemClock, createClientAddress(trustProxy));
+  const proxyProbe = createProxyProbe(probeKey, systemClock, createClientAddress(trustProxy));
   const readiness = createReadiness({}, systemClock);
   const routes = healthRoutes({ readiness, filesServerUrl: '', captchaUiUrl: null, proxyProbe });
   const { port } = await startGateway(t, routes, { trustProxy });
@@ -95,4 +102,26 @@ test('strangers are answered by the health check as ever', async (t) => {
   const response = await fetch(`${await behindProxy(t, 'loopback', {})}/healthcheck`);
   t.is(response.headers.get('x-scriptorium-probe'), null);
   t.is(await response.text(), 'OK');
+});
+
+test('the doctor takes the secret key from its setting or the data directory, and does not make one', async (t) => {
+  const rootSecret = Buffer.alloc(32, 3);
+  const publicUrl = await behindProxy(
+    t,
+    'loopback',
+    { 'X-Forwarded-For': '198.51.100.7' },
+    createKeyring(rootSecret).derive(probeKeyPurpose),
+  );
+  const folder = mkdtempSync(join(tmpdir(), 'doctor-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const environment = { DATA_DIR: folder, PUBLIC_URL: publicUrl };
+  const stateWith = async (more: Readonly<Record<string, string>>) => {
+    const findings = await examine(() => configurationFrom({ ...environment, ...more }));
+    return findings.find(({ check }) => check === 'addresses of clients' || check === 'proxy')?.state;
+  };
+  t.is(await stateWith({}), 'warning');
+  t.deepEqual(readdirSync(folder), []);
+  t.is(await stateWith({ SECRET_KEY: rootSecret.toString('hex') }), 'ok');
+  writeFileSync(join(folder, 'secret-key'), rootSecret.toString('hex'));
+  t.is(await stateWith({}), 'ok');
 });
