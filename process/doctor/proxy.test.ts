@@ -29,7 +29,7 @@ async function behindProxy(
   t: ExecutionContext,
   trustProxy: string,
   headers: Readonly<Record<string, string>>,
-  probeKey = key,
+  probeKey: Buffer = key,
 ): Promise<string> {
   const proxyProbe = createProxyProbe(probeKey, systemClock, createClientAddress(trustProxy));
   const readiness = createReadiness({}, systemClock);
