@@ -28,7 +28,7 @@ export interface ProxyView {
 }
 
 /** A request as it arrived. A header that is absent is empty. */
-export interface ProbedRequest {
+interface ProbedRequest {
   /** The client's address by the rule of `TRUST_PROXY`. */
   readonly address: string;
   readonly forwardedFor: string;
