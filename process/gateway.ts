@@ -6,6 +6,8 @@ import type { KeyedTools } from '../actors/identity/keyed-tools.ts';
 import { createOutboundHttp } from '../actors/outbound/node-http.ts';
 import { pairingOf } from '../actors/pairing/settings.ts';
 import type { VerifyBearer } from '../gateway/admission/bearer.ts';
+import { createClientAddress } from '../gateway/admission/client-address.ts';
+import { createProxyProbe, probeKeyPurpose } from '../gateway/admission/proxy-probe.ts';
 import { createRateLimiter } from '../gateway/admission/rate-limit.ts';
 import { Assistant } from '../gateway/assistant/assistant.ts';
 import { countAnswers } from '../gateway/assistant/metrics.ts';
@@ -75,6 +77,11 @@ export async function openGateway(options: ServerOptions, parts: GatewayParts): 
       refreshLimiter: createRateLimiter(config.gateway.rateLimits, clock),
       filesServerUrl: config.gateway.filesServerUrl,
       captchaUiUrl: config.captchaUiUrl ?? null,
+      proxyProbe: createProxyProbe(
+        parts.keyring.derive(probeKeyPurpose),
+        clock,
+        createClientAddress(config.gateway.trustProxy),
+      ),
       signInFailed: config.logFailedSignIns
         ? (clientAddress) => logger.warn({ clientAddress }, 'a sign-in failed')
         : undefined,

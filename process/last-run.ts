@@ -67,8 +67,8 @@ export class LastRun {
     );
   }
 
-  /** Whether there is anything to give up. */
-  get hasFound(): boolean {
+  /** Whether the record names a dead process, whose lease may still run. */
+  get hasDeadRun(): boolean {
     return this.#dead !== undefined;
   }
 

@@ -1,4 +1,4 @@
-/** The host role: the kinds of actors that this process runs, and its part in the cluster. */
+/** The host role: the kinds of actors that this process runs, its part in the cluster, and the lease of a gateway-only process. */
 import { availableParallelism, hostname } from 'node:os';
 import type { Registry } from 'prom-client';
 import { assistantPolicy } from '../actors/assistant/policy.ts';
@@ -29,6 +29,7 @@ import type { NodeRow } from '../runtime/store/store.ts';
 import type { Transport } from '../runtime/transport/transport.ts';
 import { inProcessAddress } from './database.ts';
 import { runtimeLimitsOf } from './database-settings.ts';
+import { hashesAtOnce } from './hashes-at-once.ts';
 import type { LastRun } from './last-run.ts';
 import { watchMailDiskSpace } from './mail-disk-space.ts';
 import type { Resources } from './resources.ts';
@@ -48,16 +49,17 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
   const { config, secrets, clock, random, logger, tracer } = options;
   const { resources, transport, registry } = parts;
   const hashing = {
-    // One core is left for the event loop.
-    concurrent: Math.max(1, availableParallelism() - 1),
+    concurrent: hashesAtOnce(availableParallelism()),
     waiting: 256,
-    // When an office signs in all at once, it waits for a second. Other users do not wait for it.
+    // Enough for an office behind one address. A full queue of this size takes about a second.
     waitingPerKey: 64,
   };
   const hasher = passwordHasherOf(config, hashing);
   const isEmbedded = secrets.databaseUrl === undefined;
   if (!isEmbedded) {
-    logger.info('the room for mail is not measured, as the database is elsewhere: keep 64 MiB free there');
+    logger.info(
+      'free disk space for mail is not checked, because the database is external: keep 64 MiB free on its disk',
+    );
   }
   const { captchaServerUrl } = config;
   const http = createOutboundHttp({ clock });
@@ -101,17 +103,18 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
     shardCount: resources.shardCount,
     leaseMs: config.leaseMs,
     clockSkewMaxMs: config.clockSkewMaxMs,
-    // The embedded database is in the directory whose lock this process holds. Another database may be shared.
+    // The embedded database is in the directory whose lock this process holds.
+    // With an external database, another process may hold this node id.
     isPredecessorDead: isEmbedded,
     remember: (incarnation) => parts.lastRun.remember(incarnation),
     verify: resources.verify,
-    onRejected: (error) => rejected(options, error),
+    onRejected: (error) => endRejected(options, error),
   });
   return node;
 }
 
 /** A gateway-only process has a row like a host's, so that operators can see it. Nothing depends on its lease. */
-export function createPresence(
+export function createGatewayRegistration(
   options: ServerOptions,
   { resources, lastRun }: Pick<NodeParts, 'resources' | 'lastRun'>,
 ) {
@@ -133,7 +136,7 @@ export function createPresence(
         verify: resources.verify,
         onLost,
       }),
-    onRejected: (error) => rejected(options, error),
+    onRejected: (error) => endRejected(options, error),
   });
 }
 
@@ -142,8 +145,8 @@ function rowOf({ config, version }: ServerOptions): Omit<NodeRow, 'incarnation'>
   return { id: config.nodeId, address, roles: config.role, version, formats: '1' };
 }
 
-function rejected({ logger, lifetime }: ServerOptions, error: unknown): void {
-  logger.fatal({ reason: messageOf(error) }, 'this process must not serve');
+function endRejected({ logger, lifetime }: ServerOptions, error: unknown): void {
+  logger.fatal({ reason: messageOf(error) }, 'registration was rejected: shutting down');
   void lifetime.end(error instanceof StartError ? error.exitCode : exitCodes.inUse);
 }
 

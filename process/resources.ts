@@ -12,7 +12,7 @@ export interface Resources {
   readonly store: Store;
   /** Names this run of sync positions, and with it the cluster on its NATS servers. */
   readonly generation: string;
-  /** The permanent id of this database. */
+  /** How many shards this database is divided into; only a reshard changes it. */
   readonly shardCount: number;
   /** Checks again whether this process may serve the database. @throws StartError | StoreError */
   verify(): Promise<void>;

@@ -11,8 +11,13 @@ export interface FixedSettings {
   fixedSetting(name: string, value: string): Promise<string>;
 }
 
-const fileName = 'secret-key';
+/** In the data directory. */
+export const rootSecretFile = 'secret-key';
 const wellFormed = new RegExp(`^[0-9a-fA-F]{${rootSecretBytes * 2}}$`);
+
+/** Undefined if the text is no root secret. */
+export const parseRootSecret = (text: string): Buffer | undefined =>
+  wellFormed.test(text) ? Buffer.from(text, 'hex') : undefined;
 
 /** `secretKey` is in hexadecimal characters, as its setting has checked. @throws StartError */
 export async function openKeyring(
@@ -25,10 +30,10 @@ export async function openKeyring(
 }
 
 async function storedSecret(directory: Pick<DataDirectory, 'keep'>, random: Random): Promise<string> {
-  const text = await directory.keep(fileName, () => random.bytes(rootSecretBytes).toString('hex'));
+  const text = await directory.keep(rootSecretFile, () => random.bytes(rootSecretBytes).toString('hex'));
   if (wellFormed.test(text)) return text;
   throw new StartError(
-    `The file ${fileName} in the data directory must contain ${rootSecretBytes * 2} hexadecimal characters (${rootSecretBytes} random bytes) and does not.`,
+    `The file ${rootSecretFile} in the data directory must contain ${rootSecretBytes * 2} hexadecimal characters (${rootSecretBytes} random bytes) and does not.`,
     exitCodes.config,
   );
 }

@@ -23,7 +23,7 @@ import { openGateway } from './gateway.ts';
 import { type InternalApiAddresses, openInternalApi } from './internal-api.ts';
 import { LastRun } from './last-run.ts';
 import { createMailCheck } from './mail-readiness.ts';
-import { createNode, createPresence, type NodeParts } from './node.ts';
+import { createGatewayRegistration, createNode, type NodeParts } from './node.ts';
 import { openResources } from './resources.ts';
 import type { ServerOptions } from './server-options.ts';
 import { exitCodes, StartError } from './start-error.ts';
@@ -162,12 +162,12 @@ async function takeRole(
       await member.start();
     });
   if (config.role === 'gateway') {
-    const presence = createPresence(options, parts);
-    await join(presence);
-    lifetime.onEnd(() => presence.end().leave());
+    const registration = createGatewayRegistration(options, parts);
+    await join(registration);
+    lifetime.onEnd(() => registration.end().leave());
     return {
       database: parts.resources.isDatabaseUp,
-      clock: () => presence.current.isClockRight,
+      clock: () => registration.current.isClockRight,
     };
   }
   const node = createNode(options, parts);

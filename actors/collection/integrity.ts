@@ -1,6 +1,6 @@
 /**
- * Where a client and the server differ (docs/protocol/sync.md, "Integrity"). Only live items of the user's own collection count.
- * Items keys, and items that only the client has, are never reported, because the client could not fetch them.
+ * Where a client and the server differ (docs/protocol/sync.md, "Integrity"). Only the user's live items count, in
+ * their own collection and in vaults. Items keys, and items that only the client has, are never reported, because the client could not fetch them.
  */
 
 import { setImmediate } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { type ClientItem, itemsKeyContentType } from './item-fields.ts';
 
 export interface Mismatch {
   readonly uuid: string;
-  /** The server's version, microseconds. */
+  /** `updated_at` on the server, in microseconds. */
   readonly updated_at_timestamp: number;
 }
 export const mismatchSchema: z.ZodType<Mismatch> = z.object({

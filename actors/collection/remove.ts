@@ -1,6 +1,7 @@
 /**
- * Removes items without leaving a tombstone. An item that ever moved, or may be moving, leaves a forwarding tombstone, which
- * keeps its uuid taken. Otherwise another account could take the uuid, and the item's other rows would look like theirs.
+ * Removes items outright, except that an item that ever moved, or may be moving, leaves a forwarding tombstone. It keeps the uuid
+ * taken. Otherwise another account could take the uuid, and rows of the item left in other collections would seem to belong
+ * to the new owner's item.
  */
 import type { Turn } from '../../runtime/command.ts';
 import { advance, head, without } from './head.ts';
@@ -13,7 +14,7 @@ import {
 } from './item.ts';
 import { outgoingTransferVersions } from './transfer/transfer.ts';
 
-/** Rows that were read with their `purgeColumns`. */
+/** `rows` need only `purgeColumns`. */
 export function removeItems(turn: Turn, rows: readonly ItemRow[]): void {
   const moving = outgoingTransferVersions(turn);
   let after = turn.get(head);
@@ -25,6 +26,7 @@ export function removeItems(turn: Turn, rows: readonly ItemRow[]): void {
       after = without(after, row);
       continue;
     }
+    // It points to its own collection: the item went nowhere.
     const tombstone = forwardingTombstoneOf(row, collection, after.position + 1);
     turn.put(item, tombstone);
     after = advance(after, tombstone, row);

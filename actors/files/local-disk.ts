@@ -3,8 +3,8 @@
  *
  * A write, and what a crash leaves at each step:
  *
- *   1. It is refused unless there is room for all announced bytes, besides the reserve. Until its name is known, a write reserves
- *      no more room than a draft without a name may take. A crash leaves nothing.
+ *   1. It is refused unless there is room for all announced bytes, besides the reserve. Of a write, at most
+ *      `namelessBytesMax` is reserved at first, and the rest once its name is known. A crash leaves nothing.
  *   2. The body goes into a draft, `<folder>/incoming/node-<node>/<random>`, while its name may still be on its way. A crash leaves
  *      the draft, which the next start of this node removes.
  *   3. The draft gets its name, and the write resolves. A crash leaves the whole blob. A power cut leaves the draft, the part of
@@ -12,12 +12,12 @@
  *   4. While the next chunk comes the blob is synced, and once it is persisted it is durable (`durability.ts`).
  *
  * In a folder that nodes share, 4 comes before the write resolves. In a folder of one node, the next write of an upload waits for
- * the sync of the previous one. So no client is further ahead of the disk than a chunk, and `persist` has little left to do.
+ * the sync of the previous one. So at most one acknowledged chunk per upload is not yet synced, and `persist` has little left to do.
  *
  * A removal also removes empty folders. If a write has just found one of them, giving the name fails and is tried again. A removal
  * is not synced: if a crash brings a blob back, the sweep removes it.
  *
- * A caller that is aborted does not wait for its call, which ends on its own and then cleans up.
+ * After an abort the caller returns at once. The system call finishes in the background, and the clean-up follows it.
  */
 import { dirname, join, resolve } from 'node:path';
 import type { Clock } from '../../runtime/clock.ts';
@@ -52,32 +52,32 @@ export interface LocalDiskOptions {
   readonly folder: string;
   /** Bytes to leave free on the disk, which the database may be on too. */
   readonly reserveBytes: number;
-  /** Drafts of this node are left over when it starts. Other nodes may use the same folder. */
+  /** Drafts under this id at startup come from an earlier run. Other nodes may use the same folder. */
   readonly nodeId: string;
-  /** Nodes of other machines may use the folder. They see only what is on the disk, and may lose power alone. */
+  /** Nodes of other machines may use the folder. They do not share this machine's page cache, and it may fail independently. */
   readonly isShared: boolean;
   readonly clock: Clock;
   readonly random: Random;
   readonly fs?: FileSystem;
 }
 
-/** Enough that the calls themselves cost little, and little enough for many streams. */
+/** Large enough to amortise a call, small enough for many streams. */
 const writtenPieceBytes = 262_144;
 /** A reader has two of these: one that it consumes, and one that is filled meanwhile. */
 const readPieceBytes = 524_288;
 /** Bytes of a draft without a name, at most: somewhat more than clients send in a chunk. */
 const namelessBytesMax = 8 * 1_048_576;
-/** When the draft of a node that never came back is removed. Each write to a draft restarts its time. */
-const strangeDraftAgeMs = 86_400_000;
+/** The age at which any node removes the draft of another, counted from the last write to it. */
+const abandonedDraftAgeMs = 86_400_000;
 /** Attempts to give a draft its name. Each fails only if a removal comes in between. */
 const placingTriesMax = 10;
 
-interface Filling {
+interface DraftWrite {
   readonly draft: string;
   readonly naming: Promise<string>;
   readonly body: AsyncIterable<Uint8Array>;
-  readonly stop: FileWork;
-  /** Fails a body that is larger than a draft without a name may be. */
+  readonly work: FileWork;
+  /** Reserves room for the bytes beyond those of a draft without a name. @throws FileStoreError if there is none */
   onNamed(): Promise<void>;
   onWritten(bytes: number): void;
 }
@@ -101,11 +101,11 @@ class LocalDisk implements OpenFileStore {
   readonly #calls: FileCalls;
   readonly #durability: Durability;
   /** The work in progress, which the end of the store aborts. */
-  readonly #stops = new Set<FileWork>();
-  /** All calls in progress, with those that no caller waits for any more. */
+  readonly #works = new Set<FileWork>();
+  /** All writes in progress, with those that no caller waits for any more. */
   readonly #writes = new Set<Promise<unknown>>();
-  /** Bytes that writes have announced and not written yet. */
-  #promisedBytes = 0;
+  /** Bytes that writes have reserved and not written yet. */
+  #pendingBytes = 0;
   #freeBytes: number | undefined;
 
   constructor(options: LocalDiskOptions) {
@@ -126,7 +126,7 @@ class LocalDisk implements OpenFileStore {
   async prepare(): Promise<void> {
     const fs = this.#fs;
     await fs.makeFolder(this.#ownDrafts);
-    // A folder above that this process may not read was there before, with its entries.
+    // If the parent is unreadable, this process did not create it, so it needs no sync.
     await fs.syncFolder(dirname(this.#folder)).catch(unless('EACCES'));
     for (const node of await fs.entriesOf(this.#drafts)) await this.#clear(join(this.#drafts, node));
   }
@@ -141,45 +141,45 @@ class LocalDisk implements OpenFileStore {
     { owner, bytes, signal }: WriteOptions,
   ): Promise<void> {
     const name = nameFrom(naming);
-    const stop = this.#begin([owner], signal);
-    // Without a name the write is for nothing.
-    name.catch((error) => stop.byCaller(error));
-    const writing = this.#write(name, announced(body, { bytes, signal: stop.signal }), bytes, stop);
+    const work = this.#begin([owner], signal);
+    // If no name arrives, abort.
+    name.catch((error) => work.byCaller(error));
+    const writing = this.#write(name, announced(body, { bytes, signal: work.signal }), bytes, work);
     const over: Promise<unknown> = writing.catch(noop).then(() => this.#writes.delete(over));
     this.#writes.add(over);
     try {
-      await unlessAborted(writing, stop.signal);
+      await unlessAborted(writing, work.signal);
     } catch (error) {
       throw errorOf(error);
     } finally {
-      this.#end(stop);
+      this.#end(work);
     }
   }
 
   persist(blobs: readonly WrittenBlob[]): Promise<void> {
     for (const { name } of blobs) checkName(name);
-    return this.#answering((stop) => this.#durability.persist(blobs, stop));
+    return this.#withoutCaller((work) => this.#durability.persist(blobs, work));
   }
 
   async *read(name: string, range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     checkName(name);
     checkRange(range);
-    const stop = this.#begin(keyOfBlob(name), signal);
-    const opening = this.#call(() => this.#fs.open(join(this.#folder, name)), stop);
-    let reading: Promise<unknown> = opening;
+    const work = this.#begin(keyOfBlob(name), signal);
+    const opening = this.#call(() => this.#fs.open(join(this.#folder, name)), work);
+    let lastCall: Promise<unknown> = opening;
     try {
-      const file = await unlessAborted(opening, stop.signal);
+      const file = await unlessAborted(opening, work.signal);
       const capacity = Math.min(readPieceBytes, range.end - range.start);
       let [into, other] = [Buffer.allocUnsafeSlow(capacity), Buffer.allocUnsafeSlow(capacity)];
       const ask = (at: number): Promise<number> => {
         const target = into.subarray(0, Math.min(capacity, range.end - at));
-        const call = this.#call(() => file.read(target, at), stop);
+        const call = this.#call(() => file.read(target, at), work);
         call.catch(noop);
-        reading = call;
+        lastCall = call;
         return call;
       };
       for (let at = range.start, reading = ask(at); at < range.end; ) {
-        const bytes = await unlessAborted(reading, stop.signal);
+        const bytes = await unlessAborted(reading, work.signal);
         if (bytes === 0) throw new FileStoreError('missing', new Error('the blob is shorter than the range'));
         const piece = into.subarray(0, bytes);
         at += bytes;
@@ -191,26 +191,26 @@ class LocalDisk implements OpenFileStore {
     } catch (error) {
       throw codeOf(error) === 'ENOENT' ? new FileStoreError('missing', error) : errorOf(error);
     } finally {
-      this.#end(stop);
+      this.#end(work);
       // The file may not be closed while a read is in progress.
       const close = () => opening.then((file) => file.close());
-      reading.then(close, close).catch(noop);
+      lastCall.then(close, close).catch(noop);
     }
   }
 
   async remove(names: readonly string[]): Promise<void> {
     for (const name of names) checkName(name);
     this.#durability.forget(names);
-    await this.#answering(async (stop) => {
+    await this.#withoutCaller(async (work) => {
       for (const name of names) {
         const path = join(this.#folder, name);
-        await this.#call(() => this.#fs.unlink(path), stop).catch(unless('ENOENT'));
+        await this.#call(() => this.#fs.unlink(path), work).catch(unless('ENOENT'));
       }
       const uploads = new Set(names.map((name) => dirname(name)));
       const owners = new Set([...uploads].map((name) => dirname(name)));
       for (const folder of [...uploads, ...owners]) {
         const path = join(this.#folder, folder);
-        await this.#call(() => this.#fs.removeFolder(path), stop).catch(
+        await this.#call(() => this.#fs.removeFolder(path), work).catch(
           unless('ENOENT', 'ENOTEMPTY', 'EEXIST'),
         );
       }
@@ -220,11 +220,11 @@ class LocalDisk implements OpenFileStore {
   list(options: ListOptions): Promise<readonly StoredBlob[]> {
     checkList(options);
     const { prefix, after = '', limit } = options;
-    return this.#answering(async (stop) => {
+    return this.#withoutCaller(async (work) => {
       const found: StoredBlob[] = [];
-      for await (const name of this.#namesIn(prefix, after, stop)) {
+      for await (const name of this.#namesIn(prefix, after, work)) {
         const path = join(this.#folder, name);
-        const stat = await this.#call(() => this.#fs.stat(path), stop).catch(unless('ENOENT'));
+        const stat = await this.#call(() => this.#fs.stat(path), work).catch(unless('ENOENT'));
         if (stat !== undefined) found.push({ name, ...stat });
         if (found.length === limit) break;
       }
@@ -234,9 +234,9 @@ class LocalDisk implements OpenFileStore {
 
   async condition(): Promise<StoreCondition> {
     try {
-      return await this.#answering(async (stop) => {
-        await this.#call(() => this.#fs.checkWritable(this.#ownDrafts), stop);
-        return (await this.#checkFreeBytes(stop)) >= this.#reserveBytes ? 'good' : 'full';
+      return await this.#withoutCaller(async (work) => {
+        await this.#call(() => this.#fs.checkWritable(this.#ownDrafts), work);
+        return (await this.#checkFreeBytes(work)) >= this.#reserveBytes ? 'good' : 'full';
       });
     } catch {
       return 'away';
@@ -244,7 +244,7 @@ class LocalDisk implements OpenFileStore {
   }
 
   async close(): Promise<void> {
-    for (const stop of this.#stops) stop.byStore('the store is closed');
+    for (const work of this.#works) work.byStore('the store is closed');
     await Promise.all(this.#writes);
     await this.#durability.settle();
   }
@@ -253,43 +253,43 @@ class LocalDisk implements OpenFileStore {
     naming: Promise<string>,
     body: AsyncIterable<Uint8Array>,
     bytes: number,
-    stop: FileWork,
+    work: FileWork,
   ): Promise<void> {
     const draft = join(this.#ownDrafts, this.#random.uuid());
     const left = [draft];
-    let promisedBytes = 0;
-    const promise = (more: number) => {
-      promisedBytes += more;
-      this.#promisedBytes += more;
+    let pendingBytes = 0;
+    const addPending = (more: number) => {
+      pendingBytes += more;
+      this.#pendingBytes += more;
     };
     try {
       const first = Math.min(bytes, namelessBytesMax);
-      await this.#reserve(bytes, () => promise(first), stop);
+      await this.#reserve(bytes, () => addPending(first), work);
       const { file, name } = await this.#filled({
         draft,
         naming,
         body,
-        stop,
-        onNamed: () => this.#reserve(bytes - first, () => promise(bytes - first), stop),
-        onWritten: (written) => promise(-written),
+        work,
+        onNamed: () => this.#reserve(bytes - first, () => addPending(bytes - first), work),
+        onWritten: (written) => addPending(-written),
       });
       left.push(join(this.#folder, name));
-      await this.#finish(draft, name, file, stop);
+      await this.#finish(draft, name, file, work);
     } catch (error) {
       for (const path of left) await this.#calls.cleanUp(() => this.#fs.unlink(path));
       throw error;
     } finally {
-      promise(-promisedBytes);
+      addPending(-pendingBytes);
     }
   }
 
-  async #finish(draft: string, name: string, file: OpenFile, stop: FileWork): Promise<void> {
+  async #finish(draft: string, name: string, file: OpenFile, work: FileWork): Promise<void> {
     let syncsLater = false;
     try {
-      await this.#putInPlace(draft, name, stop);
-      if (this.#isShared) await this.#durability.now(name, file, stop);
-      else await this.#calls.inTime(() => this.#durability.before(name), stop);
-      stop.signal.throwIfAborted();
+      await this.#putInPlace(draft, name, work);
+      if (this.#isShared) await this.#durability.now(name, file, work);
+      else await this.#calls.inTime(() => this.#durability.before(name), work);
+      work.signal.throwIfAborted();
       syncsLater = !this.#isShared;
     } finally {
       // Synced data is safe, even if closing the file fails.
@@ -299,14 +299,14 @@ class LocalDisk implements OpenFileStore {
   }
 
   /** Checks and reserves at once, so that two writes do not both find the same room. */
-  async #reserve(bytes: number, promise: () => void, stop: FileWork): Promise<void> {
-    const freeBytes = await this.#checkFreeBytes(stop);
-    if (freeBytes - this.#promisedBytes - bytes < this.#reserveBytes) throw new FileStoreError('full');
-    promise();
+  async #reserve(bytes: number, addPending: () => void, work: FileWork): Promise<void> {
+    const freeBytes = await this.#checkFreeBytes(work);
+    if (freeBytes - this.#pendingBytes - bytes < this.#reserveBytes) throw new FileStoreError('full');
+    addPending();
   }
 
-  async #checkFreeBytes(stop: FileWork): Promise<number> {
-    const freeBytes = await this.#call(() => this.#fs.freeBytesAt(this.#folder), stop);
+  async #checkFreeBytes(work: FileWork): Promise<number> {
+    const freeBytes = await this.#call(() => this.#fs.freeBytesAt(this.#folder), work);
     this.#freeBytes = freeBytes;
     return freeBytes;
   }
@@ -316,41 +316,41 @@ class LocalDisk implements OpenFileStore {
     draft,
     naming,
     body,
-    stop,
+    work,
     onNamed,
     onWritten,
-  }: Filling): Promise<{ readonly file: OpenFile; readonly name: string }> {
-    const file = await this.#call(() => this.#fs.create(draft), stop);
+  }: DraftWrite): Promise<{ readonly file: OpenFile; readonly name: string }> {
+    const file = await this.#call(() => this.#fs.create(draft), work);
     try {
       let at = 0;
       let name: string | undefined;
       for await (const piece of largePieces(body, writtenPieceBytes)) {
         if (name === undefined && at + piece.byteLength > namelessBytesMax) {
-          name = await unlessAborted(naming, stop.signal);
+          name = await unlessAborted(naming, work.signal);
           await onNamed();
         }
         for (let done = 0; done < piece.byteLength; ) {
           const rest = piece.subarray(done);
-          const written = await this.#call(() => file.write(rest, at), stop);
+          const written = await this.#call(() => file.write(rest, at), work);
           done += written;
           at += written;
           onWritten(written);
         }
       }
-      return { file, name: await unlessAborted(naming, stop.signal) };
+      return { file, name: await unlessAborted(naming, work.signal) };
     } catch (error) {
       await this.#calls.cleanUp(() => file.close());
       throw error;
     }
   }
 
-  async #putInPlace(draft: string, name: string, stop: FileWork): Promise<void> {
+  async #putInPlace(draft: string, name: string, work: FileWork): Promise<void> {
     const path = join(this.#folder, name);
     const upload = dirname(path);
     for (let triesLeft = placingTriesMax - 1; ; triesLeft -= 1) {
       try {
-        await this.#call(() => this.#fs.makeFolder(upload), stop);
-        await this.#call(() => this.#fs.rename(draft, path), stop);
+        await this.#call(() => this.#fs.makeFolder(upload), work);
+        await this.#call(() => this.#fs.rename(draft, path), work);
         break;
       } catch (error) {
         if (codeOf(error) !== 'ENOENT' || triesLeft === 0) throw error;
@@ -358,10 +358,10 @@ class LocalDisk implements OpenFileStore {
     }
   }
 
-  /** Names in their order, as all owners have one length, and all uploads. Skips other things that may be there. */
-  async *#namesIn(prefix: string, after: string, stop: FileWork): AsyncGenerator<string> {
+  /** Sorted: owner and upload ids have fixed lengths. Skips other things that may be there. */
+  async *#namesIn(prefix: string, after: string, work: FileWork): AsyncGenerator<string> {
     const isTop = prefix === '';
-    const entries = await this.#call(() => this.#fs.entriesOf(join(this.#folder, prefix)), stop).catch(
+    const entries = await this.#call(() => this.#fs.entriesOf(join(this.#folder, prefix)), work).catch(
       // Another call may have removed it meanwhile. The top folder is never removed.
       isTop ? unless() : unless('ENOENT', 'ENOTDIR'),
     );
@@ -370,47 +370,47 @@ class LocalDisk implements OpenFileStore {
       if (isBlobName(name)) {
         if (name > after) yield name;
       } else if (isPrefix(`${name}/`) && (`${name}/` > after || after.startsWith(`${name}/`))) {
-        yield* this.#namesIn(`${name}/`, after, stop);
+        yield* this.#namesIn(`${name}/`, after, work);
       }
     }
   }
 
   /** Removes drafts. Other nodes may do so at the same time, and may be using their own. */
   async #clear(drafts: string): Promise<void> {
-    const strangeFromMs = this.#clock.nowMs() - strangeDraftAgeMs;
+    const abandonedBeforeMs = this.#clock.nowMs() - abandonedDraftAgeMs;
     const entries = await this.#fs.entriesOf(drafts).catch(unless('ENOENT', 'ENOTDIR'));
     for (const entry of entries ?? []) {
       const path = join(drafts, entry);
       const stat = await this.#fs.stat(path).catch(unless('ENOENT'));
-      const isOver = drafts === this.#ownDrafts || (stat !== undefined && stat.writtenMs < strangeFromMs);
+      const isOver = drafts === this.#ownDrafts || (stat !== undefined && stat.writtenMs < abandonedBeforeMs);
       if (isOver) await this.#fs.unlink(path).catch(unless('ENOENT'));
     }
   }
 
-  /** For work that only the end of the store, or a disk that does not answer, aborts. */
-  async #answering<T>(work: (stop: FileWork) => Promise<T>): Promise<T> {
-    const stop = this.#begin(serverKey);
+  /** For work without an abort signal of a caller: the end of the store aborts it, or a disk that does not answer. */
+  async #withoutCaller<T>(run: (work: FileWork) => Promise<T>): Promise<T> {
+    const work = this.#begin(serverKey);
     try {
-      return await unlessAborted(work(stop), stop.signal);
+      return await unlessAborted(run(work), work.signal);
     } catch (error) {
       throw errorOf(error);
     } finally {
-      this.#end(stop);
+      this.#end(work);
     }
   }
 
   #begin(key: FairnessKey, signal?: AbortSignal): FileWork {
-    const stop = new FileWork(key, signal);
-    this.#stops.add(stop);
-    return stop;
+    const work = new FileWork(key, signal);
+    this.#works.add(work);
+    return work;
   }
 
-  #end(stop: FileWork): void {
-    stop.end();
-    this.#stops.delete(stop);
+  #end(work: FileWork): void {
+    work.end();
+    this.#works.delete(work);
   }
 
-  #call<T>(call: () => Promise<T>, stop: FileWork): Promise<T> {
-    return this.#calls.make(call, stop);
+  #call<T>(call: () => Promise<T>, work: FileWork): Promise<T> {
+    return this.#calls.make(call, work);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A body in pieces that are large enough for a call each, except the last. Large pieces are handed on as they are, and small ones
- * are joined. A piece is valid until the next one is asked for.
+ * Regroups a body into pieces of at least `pieceBytes`; only the last may be smaller. A large piece is passed on uncopied if no
+ * smaller one is waiting. A piece is valid until the next one is asked for, because its buffer is reused.
  */
 export async function* largePieces(
   body: AsyncIterable<Uint8Array>,

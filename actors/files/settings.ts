@@ -18,7 +18,7 @@ export const fileSettings = sameOnAllNodes(
       min: 0,
       default: 107_374_182_400,
       description:
-        'The most ciphertext that the files of an account take. Uploads beyond it are refused; deleting makes room. 0 is no limit.',
+        'The most ciphertext that the files of an account take. Uploads beyond it are refused; deleting makes room. 0 means no limit.',
     }),
     fileBytesMax: bytes({
       name: 'FILE_BYTES_MAX',
@@ -33,7 +33,7 @@ export const fileSettings = sameOnAllNodes(
       max: 86_400,
       default: 7_200,
       description:
-        'How long a token for one file is good, by which clients upload or download it. They use one for a whole upload, which has two hours.',
+        'The lifetime of a token with which a client uploads or downloads one file. A whole upload has to finish within it.',
     }),
   }),
 );

@@ -42,7 +42,6 @@ const networkKey = (address: string | null): FairnessKey => [siteOf(address ?? '
 const dummyHash =
   '$argon2id$v=19$m=19456,t=2,p=1$c2NyaXB0b3JpdW0tLS0tLQ$bm9ib2R5IGhhcyB0aGlzIHBhc3N3b3JkLCBub2JvZHk';
 
-/** One core stays free for the event loop. */
 export function createPasswordHasher(limits: QueueLimits, checks: Checks = slowChecks): PasswordHasher {
   const inTurn = createQueue(limits, 'Too many passwords are being checked.');
   return {

@@ -14,7 +14,7 @@ import type { TrimTimer } from '../collection/revisions/usage.ts';
 import type { FileOwner } from '../files/owner.ts';
 import { answerOf, type Refused } from '../reply.ts';
 import { filePlan, fileResponse, writeFile } from './files.ts';
-import { existingPlan, importedItemOf, missingItems, removeItems, writeItems } from './items.ts';
+import { existingPlan, importedItemOf, missingItems, removeImportedItems, writeItems } from './items.ts';
 import { collectionImportShapes } from './messages.ts';
 import { isWritable, notWritable } from './phase.ts';
 import { historyPlan, listedRevisions, writeRevisions } from './revisions.ts';
@@ -70,7 +70,7 @@ export function collectionImportCommands<P extends Readonly<Record<string, AnyPl
       ...collectionImportShapes.importRemoveItems,
       reads: (view, { uuids }) => existingPlan(view, uuids),
       turn: (turn, { uuids }, { existing }) =>
-        whereWritable(turn, () => ({ removed: removeItems(turn, uuids, existing) })),
+        whereWritable(turn, () => ({ removed: removeImportedItems(turn, uuids, existing) })),
     }),
 
     importListItems: sharedRead({

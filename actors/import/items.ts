@@ -141,7 +141,7 @@ function forgetRevisions(turn: Turn, row: ItemRow, before: ItemRow | undefined):
   }
 }
 
-export function removeItems(turn: Turn, uuids: readonly string[], existing: Existing): number {
+export function removeImportedItems(turn: Turn, uuids: readonly string[], existing: Existing): number {
   let now = turn.get(head);
   let removed = 0;
   for (const uuid of uuids) {

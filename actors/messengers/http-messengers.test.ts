@@ -140,7 +140,7 @@ test('a channel is there with all of its credentials, and nothing is asked witho
     whatsappToken: 'half',
     twilioAccountSid: twilio.twilioAccountSid,
   });
-  t.deepEqual([messengers.has('telegram'), messengers.has('whatsapp')], [false, false]);
+  t.deepEqual([messengers.isConfigured('telegram'), messengers.isConfigured('whatsapp')], [false, false]);
   t.deepEqual(await send('whatsapp'), unable('not-configured'));
   t.deepEqual(received, []);
 });

@@ -64,7 +64,7 @@ export function createMessengers({ http, clock, credentials }: MessengersOptions
   }
 
   return {
-    has: (channel) => providers[channel] !== undefined,
+    isConfigured: (channel) => providers[channel] !== undefined,
     send(delivery) {
       const provider = providers[delivery.channel];
       if (provider === undefined) return Promise.resolve({ result: 'unable', failure: 'not-configured' });

@@ -1,16 +1,15 @@
-/** The port through which one message goes to one person by a messenger: its request and its results. */
+/** Port for sending a message over a messaging service: the request and its results. */
 import { dependency } from '../../runtime/dependency.ts';
 
-const messengerChannels = ['telegram', 'whatsapp'] as const;
-export type MessengerChannel = (typeof messengerChannels)[number];
+export type MessengerChannel = 'telegram' | 'whatsapp';
 
 export interface MessengerDelivery {
   readonly channel: MessengerChannel;
-  /** One chat or one number, as `isDestination` has checked. */
+  /** One chat or one number, as `destinationOf` returns it. */
   readonly destination: string;
   /** Plain text. */
   readonly text: string;
-  /** Await it right before anything of the message leaves. If it resolves to false, the message must not leave. */
+  /** Await it immediately before contacting the provider. False: do not send. */
   handOver(): Promise<boolean>;
   readonly signal: AbortSignal;
 }
@@ -19,7 +18,7 @@ export interface MessengerDelivery {
  *     accepted    the provider has taken it
  *     rejected    the provider will never take it
  *     transient   the provider has not taken it, and may later
- *     unable      for now the channel can send nothing at all, so the message is not to blame
+ *     unable      the channel cannot send now; the message is not at fault
  *     uncertain   it is unknown whether the provider has taken it
  *     withdrawn   `handOver` resolved to false
  */
@@ -35,9 +34,9 @@ export type MessengerResult =
     };
 
 export interface Messengers {
-  /** Whether the operator has set it up. */
-  has(channel: MessengerChannel): boolean;
-  /** Rejects only with what `handOver` threw, and once `signal` is aborted before anything has left. */
+  /** Whether the channel is configured. */
+  isConfigured(channel: MessengerChannel): boolean;
+  /** Rejects only if `handOver` throws, or if `signal` aborts before the message is sent. */
   send(delivery: MessengerDelivery): Promise<MessengerResult>;
 }
 export const Messengers = dependency<Messengers>('the messengers');

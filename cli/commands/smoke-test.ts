@@ -3,7 +3,7 @@ import { CommandFailure, exitCodes } from '../failure.ts';
 import { type ServerAddress, UnreachableError } from '../http-client.ts';
 import { readInputFile } from '../input-file.ts';
 import type { CommandSession } from '../session.ts';
-import { newAccount, newItem, SmokeTestClient, type TestDevice } from '../smoke-test/client.ts';
+import { newAccount, newItem, SmokeTestClient, type TestSession } from '../smoke-test/client.ts';
 import { type AddCommands, teach } from './command.ts';
 
 interface Options {
@@ -98,7 +98,7 @@ async function runSmokeTest(options: ServerAddress, { monotonicMs, onStep }: Wat
     }
   };
 
-  const useIt = async (first: TestDevice): Promise<void> => {
+  const useIt = async (first: TestSession): Promise<void> => {
     const second = await step('sign in on a second device', () => client.signIn(account));
     const socket = await step('open its socket', () => client.openSocket(second));
     try {
@@ -109,7 +109,7 @@ async function runSmokeTest(options: ServerAddress, { monotonicMs, onStep }: Wat
     } finally {
       socket.end();
     }
-    await step('get it on the second one', () => client.fetch(second, item));
+    await step('get it on the second one', () => client.expectItem(second, item));
   };
 
   const first = await step('register an account', () => client.register(account));

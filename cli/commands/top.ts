@@ -1,6 +1,13 @@
 /** `top`. */
 import { Option } from 'commander';
-import { ActorRank, ClusterService, type TopActor } from '../../proto/generated/scriptorium/v1/cluster.ts';
+import {
+  ActorRank,
+  type ClusterListTopActorsResponse,
+  ClusterService,
+  type TopActor,
+} from '../../proto/generated/scriptorium/v1/cluster.ts';
+import { UsersService } from '../../proto/generated/scriptorium/v1/users.ts';
+import { CommandFailure } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
 import { size, table } from '../table.ts';
 import { type AddCommands, rowLimit, teach, wholeNumber } from './command.ts';
@@ -21,7 +28,11 @@ interface Options {
   readonly by: RankBy;
   readonly seconds: number;
   readonly limit: number;
+  readonly watch?: boolean;
 }
+
+/** Moves the cursor to the top left corner, and clears the screen. */
+const clearScreen = '\x1b[H\x1b[2J';
 
 export const addTopCommand: AddCommands = (program, run) => {
   teach(
@@ -32,8 +43,14 @@ export const addTopCommand: AddCommands = (program, run) => {
           .choices(['bytes', 'commits', 'messages', 'waiting'])
           .default('bytes'),
       )
-      .option('--seconds <number>', 'how long to watch', (text) => wholeNumber(text, 1, 60), 2)
+      .option(
+        '--seconds <number>',
+        'how long to watch, or with --watch from one picture to the next',
+        (text) => wholeNumber(text, 1, 60),
+        2,
+      )
       .option('--limit <number>', 'how many to show', rowLimit, 20)
+      .option('--watch', 'draw again and again until interrupted; with --json, one document after another')
       .summary('the actors that use most memory, commits or messages')
       .description('Watch the actors in memory on all nodes, and show those that use most.')
       .action((options: Options) => run((session) => top(session, options))),
@@ -41,6 +58,7 @@ export const addTopCommand: AddCommands = (program, run) => {
       'Reads that wait for no turn are not counted.',
     'top',
     'top --by commits --seconds 10',
+    'top --watch',
   );
 };
 
@@ -54,24 +72,51 @@ interface Used {
   readonly waiting: number;
 }
 
-async function top(session: CommandSession, { by, seconds, limit }: Options): Promise<void> {
-  const request = { by: ranks[by], limit: actorsPerNode };
-  const before = await session.ask(ClusterService.listTopActors, request);
-  await session.terminal.sleep(seconds * 1_000);
-  const { actors, silentNodes } = await session.ask(ClusterService.listTopActors, request);
-  const earlier = new Map(before.actors.map((each) => [nameOf(each), each]));
-  const used = actors
+/** With `watch` it ends when the user interrupts the process. */
+async function top(session: CommandSession, options: Options): Promise<void> {
+  const request = { by: ranks[options.by], limit: actorsPerNode };
+  let before = await session.ask(ClusterService.listTopActors, request);
+  do {
+    await session.terminal.sleep(options.seconds * 1_000);
+    const now = await session.ask(ClusterService.listTopActors, request);
+    await show(session, options, before.actors, now);
+    before = now;
+  } while (options.watch);
+}
+
+async function show(
+  session: CommandSession,
+  { by, seconds, limit, watch }: Options,
+  before: readonly TopActor[],
+  { actors, silentNodes }: ClusterListTopActorsResponse,
+): Promise<void> {
+  const earlier = new Map(before.map((each) => [nameOf(each), each]));
+  const most = actors
     .map((actor) => usedOf(actor, earlier.get(nameOf(actor))))
     .toSorted((a, b) => b[by] - a[by] || b.bytes - a.bytes)
     .slice(0, limit);
+  const used: (Used & { readonly items: number | null })[] = [];
+  for (const each of most) used.push({ ...each, items: await itemsOf(session, each) });
   session.answer({ seconds, by, actors: used, silentNodes }, () => {
-    const rows = used.map(({ kind, id, node, bytes, commits, messages, waiting }) => {
-      return [kind, id, node, size(bytes), commits, messages, waiting];
+    const rows = used.map(({ kind, id, node, bytes, items, commits, messages, waiting }) => {
+      return [kind, id, node, size(bytes), items ?? '-', commits, messages, waiting];
     });
-    const titles = ['KIND', 'ID', 'NODE', 'HELD', 'COMMITS', 'MESSAGES', 'WAITING'];
+    const titles = ['KIND', 'ID', 'NODE', 'HELD', 'ITEMS', 'COMMITS', 'MESSAGES', 'WAITING'];
     const silent = silentNodes.length === 0 ? [] : [`No answer of ${silentNodes.join(', ')}.`];
-    return [rows.length === 0 ? 'No actor is in memory.' : table(titles, rows), ...silent].join('\n');
+    const text = [rows.length === 0 ? 'No actor is in memory.' : table(titles, rows), ...silent].join('\n');
+    return watch ? `${clearScreen}${text}` : text;
   });
+}
+
+/** Null if the actor is no user, or the user cannot answer now. The answer waits for no turn. */
+async function itemsOf(session: CommandSession, { kind, id }: Used): Promise<number | null> {
+  if (kind !== 'user') return null;
+  try {
+    return (await session.ask(UsersService.show, { userUuid: id })).items;
+  } catch (error) {
+    if (error instanceof CommandFailure) return null;
+    throw error;
+  }
 }
 
 const nameOf = ({ actor, node }: TopActor): string => `${node} ${actor?.kind} ${actor?.id}`;

@@ -1,23 +1,23 @@
 /**
- * A minimal client for a test. It uses HTTP as apps do, and its saved items are as opaque to the server as encrypted
- * ones.
+ * A minimal client for a test. It uses HTTP as apps do. It saves random bytes in place of ciphertext, which the server
+ * cannot tell apart.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { newChallenge } from '../../actors/identity/client-sign-in.ts';
 import { type ClientRequest, HttpClient, type ServerAddress } from '../http-client.ts';
 import { ClientSocket } from './socket.ts';
 
-/** Header style, which needs no cookies. */
+/** The API version whose sessions use the Authorization header, not cookies. */
 const sessionApi = '20200115';
 const syncApi = '20240226';
 
 export interface TestAccount {
   readonly email: string;
-  /** The value that clients derive from a typed password. */
+  /** The server password: what clients derive from the typed one. */
   readonly password: string;
 }
 
-export interface TestDevice {
+export interface TestSession {
   readonly userUuid: string;
   readonly accessToken: string;
 }
@@ -47,67 +47,68 @@ export class SmokeTestClient {
     this.#http = new HttpClient(server);
   }
 
-  async register({ email, password }: TestAccount): Promise<TestDevice> {
+  async register({ email, password }: TestAccount): Promise<TestSession> {
     const nonce = randomBytes(32).toString('hex');
     const keyParams = { pw_nonce: nonce, version: '004', origination: 'registration' };
-    return deviceOf(
+    return sessionOf(
       await this.#ask('POST', '/v1/users', { body: { email, password, ...keyParams, api: sessionApi } }),
     );
   }
 
-  async signIn({ email, password }: TestAccount): Promise<TestDevice> {
+  async signIn({ email, password }: TestAccount): Promise<TestSession> {
     const { verifier, challenge } = newChallenge(randomBytes(32));
     await this.#ask('POST', '/v2/login-params', {
       body: { email, code_challenge: challenge, api: sessionApi },
     });
     const body = { email, password, code_verifier: verifier, api: sessionApi };
-    return deviceOf(await this.#ask('POST', '/v2/login', { body }));
+    return sessionOf(await this.#ask('POST', '/v2/login', { body }));
   }
 
-  async openSocket(device: TestDevice): Promise<ClientSocket> {
-    const { token } = await this.#ask('POST', '/v1/sockets/tokens', { device });
+  async openSocket(session: TestSession): Promise<ClientSocket> {
+    const { token } = await this.#ask('POST', '/v1/sockets/tokens', { session });
+    if (typeof token !== 'string') throw new Error('the server answered without a token');
     const url = this.#http.urlOf('/sockets');
     url.searchParams.set('authToken', token);
-    return ClientSocket.open(url, this.#http.headers(device.accessToken), this.#deadlineMs);
+    return ClientSocket.open(url, this.#http.headers(session.accessToken), this.#deadlineMs);
   }
 
   /** @throws Error unless the server confirms the save */
-  async save(device: TestDevice, { uuid, content }: Item): Promise<void> {
+  async save(session: TestSession, { uuid, content }: Item): Promise<void> {
     const item = { uuid, content, content_type: 'Note', enc_item_key: '004:key', deleted: false };
     const { saved_items: saved } = await this.#ask('POST', '/v1/items', {
-      device,
+      session,
       body: { api: syncApi, items: [item] },
     });
     if (!listOf(saved).some((each) => each.uuid === uuid)) throw new Error('the server did not save it');
   }
 
   /** @throws Error unless the server returns the saved item */
-  async fetch(device: TestDevice, { uuid, content }: Item): Promise<void> {
+  async expectItem(session: TestSession, { uuid, content }: Item): Promise<void> {
     const { retrieved_items: retrieved } = await this.#ask('POST', '/v1/items', {
-      device,
+      session,
       body: { api: syncApi },
     });
     const found = listOf(retrieved).find((each) => each.uuid === uuid);
-    if (found === undefined) throw new Error('it did not come');
-    if (found.content !== content) throw new Error('it came with another content');
+    if (found === undefined) throw new Error('the item was not returned');
+    if (found.content !== content) throw new Error('the item was returned with different content');
   }
 
-  async deleteAccount(device: TestDevice, { password }: TestAccount): Promise<void> {
+  async deleteAccount(session: TestSession, { password }: TestAccount): Promise<void> {
     const headers = { 'x-server-password': password };
-    await this.#ask('DELETE', `/v1/users/${device.userUuid}`, { device, headers });
+    await this.#ask('DELETE', `/v1/users/${session.userUuid}`, { session, headers });
   }
 
-  #ask(method: string, path: string, { device, ...request }: DeviceRequest) {
-    return this.#http.ask(method, path, { bearer: device?.accessToken, ...request });
+  #ask(method: string, path: string, { session, ...request }: SessionRequest) {
+    return this.#http.ask(method, path, { bearer: session?.accessToken, ...request });
   }
 }
 
-interface DeviceRequest extends Omit<ClientRequest, 'bearer'> {
-  readonly device?: TestDevice;
+interface SessionRequest extends Omit<ClientRequest, 'bearer'> {
+  readonly session?: TestSession;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what is answered is looked at as a client would
-function deviceOf(answer: any): TestDevice {
+// biome-ignore lint/suspicious/noExplicitAny: responses are untyped, as for any client
+function sessionOf(answer: any): TestSession {
   const { access_token: accessToken } = answer.session ?? {};
   const { uuid: userUuid } = answer.user ?? {};
   if (typeof accessToken !== 'string' || typeof userUuid !== 'string')

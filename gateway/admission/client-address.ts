@@ -77,7 +77,7 @@ const mappedPattern =
 /**
  * An address without port and brackets, and an IPv4 address without its IPv6 mapping. Undefined if it is no address.
  */
-function normalize(text: string): string | undefined {
+export function normalize(text: string): string | undefined {
   let address = text.trim();
   if (address.startsWith('[')) address = address.slice(1).replace(/\](:\d+)?$/, '');
   else if (/^[\d.]+:\d+$/.test(address)) address = address.slice(0, address.indexOf(':'));

@@ -1,8 +1,8 @@
 /**
- * Tells clients that come over https to use nothing else (HSTS). It does so if `PUBLIC_URL` is https, or if a proxy
- * says so. The proxy need not be trusted, because the line concerns only the reader of that one reply and means
- * nothing over http. If a trusted proxy says https and `PUBLIC_URL` does not, cookies lack the right attributes. The
- * server then warns the operator, once.
+ * Tells clients that come over https to use nothing else (HSTS). It does so if `PUBLIC_URL` is https, or if
+ * `X-Forwarded-Proto` says so. The proxy need not be trusted, because the line concerns only the reader of that one reply and means
+ * nothing over http. If a trusted proxy says https and `PUBLIC_URL` does not, cookies lack `Secure`. The server
+ * then warns the operator, once.
  */
 import type { ClientAddress } from '../admission/client-address.ts';
 import type { RequestHeaders } from './headers.ts';
@@ -27,16 +27,16 @@ export function createHttps({ isPublicUrlHttps, hstsSeconds, clientAddress, log 
   let isLogged = false;
 
   function warn(res: HttpResponse): void {
-    if (isLogged || !isTrusted(res)) return;
+    if (isLogged || !isFromTrustedProxy(res)) return;
     isLogged = true;
     log.warn(
       'Clients come over https, but PUBLIC_URL is not https: set it, or cookies will not work in apps of other sites and will be sent over http too.',
     );
   }
 
-  function isTrusted(res: HttpResponse): boolean {
+  function isFromTrustedProxy(res: HttpResponse): boolean {
     const peer = Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
-    return clientAddress.resolve(peer, documentationAddress) === documentationAddress;
+    return clientAddress.resolve(peer, probeAddress) === probeAddress;
   }
 
   if (isPublicUrlHttps) return { replyLines: () => line };
@@ -49,8 +49,8 @@ export function createHttps({ isPublicUrlHttps, hstsSeconds, clientAddress, log 
   };
 }
 
-/** An address reserved for documentation: it appears only if the proxy is trusted. */
-const documentationAddress = '192.0.2.1';
+/** An address reserved for documentation. The resolver returns it only if it trusts the peer. */
+const probeAddress = '192.0.2.1';
 
 /** With several proxies, the first is the one that clients reach. */
 const isHttps = (forwardedProto: string): boolean => /^\s*https\s*(,|$)/i.test(forwardedProto);

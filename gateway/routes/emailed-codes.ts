@@ -5,7 +5,7 @@ import type { AccountSettings } from '../../actors/settings.ts';
 import { Signin } from '../../actors/signin/contract.ts';
 import { Factors } from '../../actors/user/factors/contract.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
-import { addressOf, emailField, workspaceField } from './address-fields.ts';
+import { addressOf, emailField, missingEmail, workspaceField } from './address-fields.ts';
 import { answered, endpoint, errorBodySchema, refusedAnswer } from './endpoint.ts';
 import { senderOf } from './sign-in-attempt.ts';
 
@@ -16,23 +16,21 @@ export interface EmailedCodeRouteOptions {
 
 const tag = 'Two-factor';
 
-/** Clients send it under either name. */
+/** Clients send the address as `email` or `username`. */
 const codeRequest = z.object({
   email: emailField.nullish(),
   username: emailField.nullish(),
   workspace_identifier: workspaceField,
 });
 
-const missingEmail = { status: 400, message: 'Please provide an email address.' } as const;
-
 export function emailedCodeRoutes({ settings, signinKeys }: EmailedCodeRouteOptions): readonly AnyRoute[] {
   async function requestCode(
     context: RequestContext<'public'>,
     { email, username, workspace_identifier }: z.infer<typeof codeRequest>,
   ): Promise<RouteReply> {
-    const named = email?.trim() || username?.trim();
-    if (named === undefined || named === '') return refusedAnswer(missingEmail);
-    const address = addressOf(settings, named, workspace_identifier);
+    const enteredEmail = email?.trim() || username?.trim();
+    if (!enteredEmail) return refusedAnswer(missingEmail);
+    const address = addressOf(settings, enteredEmail, workspace_identifier);
     const signin = context.actors.get(Signin, signinKeys.actorId(address));
     const answer = await signin.ask.requestCode({ ...address, ...senderOf(context) }, context.ask);
     return answered(answer, (body) => ({ status: 200, body }));

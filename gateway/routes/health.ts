@@ -4,9 +4,10 @@
  */
 import { z } from 'zod';
 import { checkResults, type Readiness } from '../../runtime/readiness.ts';
+import { type ProxyProbe, probeHeader } from '../admission/proxy-probe.ts';
 import { unlimited } from '../admission/rate-limit.ts';
 import { htmlType } from '../http/responder.ts';
-import { type AnyRoute, route } from '../http/route.ts';
+import { type AnyRoute, type RequestContext, route } from '../http/route.ts';
 import { administrationPage } from '../pages/administration/page.ts';
 import { administrationPath } from '../pages/administration/path.ts';
 import type { Page } from '../pages/document.ts';
@@ -17,6 +18,8 @@ export interface HealthRouteOptions {
   readonly filesServerUrl: string;
   /** `CAPTCHA_UI_URL`; null when no captcha is configured. */
   readonly captchaUiUrl: string | null;
+  /** Answers the operator's `doctor`. Absent: nobody is answered. */
+  readonly proxyProbe?: ProxyProbe;
 }
 
 const tag = 'Health and metadata';
@@ -25,7 +28,7 @@ const nothing = z.object({});
 const notReadyRetrySeconds = 5;
 
 export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
-  const { readiness, filesServerUrl, captchaUiUrl } = options;
+  const { readiness, filesServerUrl, captchaUiUrl, proxyProbe } = options;
   const metadata = {
     captchaUIUrl: captchaUiUrl,
     // Clients take `data` if there is one, and others read the bare field. This form serves both.
@@ -44,8 +47,14 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
       tag,
       enveloped: false,
       request: nothing,
+      headers: probedHeaders,
       replies: { 200: z.literal('OK') },
-      handle: async () => ({ status: 200, contentType: 'text/plain; charset=utf-8', body: 'OK' }),
+      handle: async (context) => ({
+        status: 200,
+        contentType: 'text/plain; charset=utf-8',
+        body: 'OK',
+        headers: probeReply(context, proxyProbe),
+      }),
     });
 
   return [
@@ -98,6 +107,23 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
       }),
     }),
   ];
+}
+
+const probedHeaders = [probeHeader, 'x-forwarded-for', 'x-forwarded-proto', 'host'];
+
+function probeReply(
+  context: RequestContext<'public'>,
+  proxyProbe: ProxyProbe | undefined,
+): Readonly<Record<string, string>> {
+  const question = context.header(probeHeader);
+  if (question === undefined || proxyProbe === undefined) return {};
+  const answer = proxyProbe.answer(question, {
+    address: context.client.ipAddress ?? '',
+    forwardedFor: context.header('x-forwarded-for') ?? '',
+    forwardedProto: context.header('x-forwarded-proto') ?? '',
+    host: context.header('host') ?? '',
+  });
+  return answer === undefined ? {} : { [probeHeader]: answer };
 }
 
 const captcha = z.object({ captchaUIUrl: z.string().nullable() });

@@ -10,7 +10,7 @@ import { Account } from '../../actors/user/account/contract.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import { approvalCookie, approvalCookieName } from '../http/cookies.ts';
 import { type AnyRoute, type Method, type RequestContext, type RouteReply, route } from '../http/route.ts';
-import { addressOf, emailField, workspaceField } from './address-fields.ts';
+import { addressOf, emailField, missingEmail, workspaceField } from './address-fields.ts';
 import { answered, errorBodySchema, refusedAnswer } from './endpoint.ts';
 import { refusingLostCookies } from './lost-cookies.ts';
 import { tag } from './sessions.ts';
@@ -30,7 +30,7 @@ const loginParamsRequest = z.looseObject({
   code_challenge: z.string().min(1).max(512),
   magic_link_code: shortText,
   app_password: shortText,
-  /** A malformed code counts as none, and the server asks for the factor as usual. */
+  /** A malformed token is ignored, and the server asks for the factor as usual. */
   trusted_device_token: z.unknown().optional().meta({ type: 'string' }),
   mfa_approval_challenge_id: shortText,
   authenticator_response: z.record(z.string(), z.unknown()).nullish(),
@@ -49,8 +49,6 @@ const loginRequest = z.object({
   workspace_identifier: workspaceField,
 });
 
-const missingEmail = { status: 400, message: 'Please provide an email address.' } as const;
-
 export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
   const { settings, signinKeys, cookies: cookieOptions } = options;
 
@@ -60,9 +58,10 @@ export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
     request: LoginParamsRequest,
   ): Promise<RouteReply> {
     const { email, code_challenge, workspace_identifier } = request;
-    const own = context.credentials && (await ownKeyParams(context, context.credentials, code_challenge));
-    if (own !== undefined) return own;
-    if (email == null || email.trim() === '') return refusedAnswer(missingEmail);
+    const signedInReply =
+      context.credentials && (await ownKeyParams(context, context.credentials, code_challenge));
+    if (signedInReply !== undefined) return signedInReply;
+    if (!email?.trim()) return refusedAnswer(missingEmail);
     const address = addressOf(settings, email, workspace_identifier);
     const actorId = signinKeys.actorId(address);
     const cookieName = approvalCookieName(context.header('origin') ?? '', actorId);
@@ -77,21 +76,21 @@ export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
       context.ask,
     );
     const reply = answered(noteFailure(answer, context, options), (body) => ({ status: 200, body }));
-    return { ...reply, setCookies: waitingCookies(path, answer, cookieName) };
+    return { ...reply, setCookies: approvalCookies(path, answer, cookieName) };
   }
 
-  /** The id in the request, or else in its cookie. */
+  /** The secret of the approval id in the request, or else in its cookie. */
   function approvalSecretOf(
     { cookies }: RequestContext<'optional-session'>,
-    { mfa_approval_challenge_id: named }: LoginParamsRequest,
+    { mfa_approval_challenge_id: approvalId }: LoginParamsRequest,
     cookieName: string,
   ): string | undefined {
-    const [sent = ''] = cookies.get(cookieName) ?? [];
-    return signinKeys.readApprovalId(named || sent)?.secret;
+    const [cookie = ''] = cookies.get(cookieName) ?? [];
+    return signinKeys.readApprovalId(approvalId || cookie)?.secret;
   }
 
-  /** Clients repeat `login-params` without the id of their approval, and with another code challenge. */
-  function waitingCookies(path: string, answer: Answer<unknown>, cookieName: string): readonly string[] {
+  /** A client's repeat carries neither the approval id nor the same challenge, so a cookie carries the id. */
+  function approvalCookies(path: string, answer: Answer<unknown>, cookieName: string): readonly string[] {
     const id = isRefused(answer) ? answer.refused.payload?.['mfa_approval_challenge_id'] : undefined;
     if (typeof id !== 'string') return [];
     return [
@@ -103,7 +102,7 @@ export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
     const { app_password, trusted_device_token, authenticator_response } = request;
     return {
       ...codeOf(request),
-      // A code that a form has left empty is no guess, so it must not count as one.
+      // An empty field must not count as a guess.
       appPassword: app_password || undefined,
       trustedDeviceToken: shortText.safeParse(trusted_device_token).data || undefined,
       assertionResponse: authenticator_response ?? undefined,
@@ -170,7 +169,7 @@ export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
 
 const isCodeName = (name: string): boolean => name.startsWith('mfa_') && name !== 'mfa_approval_challenge_id';
 
-/** `mfa_code`, or the value under the name from an earlier refusal. */
+/** The first non-empty `mfa_*` field, else `magic_link_code`. An earlier refusal gave the field its name. */
 function codeOf(request: LoginParamsRequest): { codeName?: string; code?: string } {
   const codeField = Object.entries(request).find(
     ([name, value]) => isCodeName(name) && typeof value === 'string' && value !== '',
@@ -180,7 +179,7 @@ function codeOf(request: LoginParamsRequest): { codeName?: string; code?: string
   return { code, ...(isCodeName(codeName) && { codeName: codeName.slice(0, 64) }) };
 }
 
-/** Undefined: the bearer has no living session, and the caller counts as unauthenticated. */
+/** Undefined: the bearer has no valid session, and the caller counts as unauthenticated. */
 async function ownKeyParams(
   { actors, ask }: RequestContext<'optional-session'>,
   credentials: Credentials,

@@ -3,16 +3,19 @@
  * changes nothing, and the server may be running.
  */
 
-import { existsSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { existsSync, type StatsFs } from 'node:fs';
+import { readFile, statfs } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
+import { probeKeyPurpose, probeQuestion } from '../../gateway/admission/proxy-probe.ts';
 import { systemClock } from '../../runtime/clock.ts';
+import { createKeyring } from '../../runtime/keyring.ts';
 import { type Random, systemRandom } from '../../runtime/random.ts';
 import { dial, type NatsAccess, serverOf } from '../../runtime/transport/nats/dial.ts';
 import { ConfigError, type Configuration, configuration } from '../config/config.ts';
 import { connectionsOf } from '../database-settings.ts';
 import { connectionsWithin } from '../descriptors.ts';
+import { parseRootSecret, rootSecretFile } from '../root-secret.ts';
 import { checkDatabase } from './database.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 import { checkPublicUrl } from './public-url.ts';
@@ -40,9 +43,22 @@ export async function examine(read: () => Configuration = configuration): Promis
     config.nats === undefined
       ? []
       : checkNats({ ...config.nats, servers: secrets.natsUrls ?? [] }, systemRandom),
-    publicUrl === undefined ? [] : checkPublicUrl(publicUrl, systemClock.nowMs()),
+    publicUrl === undefined
+      ? []
+      : questionOf(secrets.secretKey, dataDirectory).then((question) =>
+          checkPublicUrl(publicUrl, systemClock.nowMs(), question),
+        ),
   ]);
   return [...configurationFindings(warnings), ...findings.flat()];
+}
+
+/** Undefined if the root secret is in a file of the server that the doctor cannot read. */
+async function questionOf(secretKey: string | undefined, dataDirectory: string): Promise<string | undefined> {
+  const text = secretKey ?? (await readFile(join(dataDirectory, rootSecretFile), 'utf8').catch(() => ''));
+  const rootSecret = parseRootSecret(text);
+  if (rootSecret === undefined) return undefined;
+  const key = createKeyring(rootSecret).derive(probeKeyPurpose);
+  return probeQuestion(key, systemClock.nowMs(), systemRandom);
 }
 
 function configurationOrFindings(read: () => Configuration): Configuration | readonly Finding[] {
@@ -94,7 +110,7 @@ async function checkServer(url: string, access: NatsAccess, random: Random): Pro
     return problem(
       'NATS',
       (error as Error).message,
-      'Check NATS_URL, NATS_CREDENTIALS_FILE and NATS_CA_FILE.',
+      'Check NATS_URL, NATS_CREDENTIALS_FILE and NATS_CA_FILE, and max_payload in its configuration.',
     );
   }
 }
@@ -119,10 +135,16 @@ export function checkDescriptors(connectionsMax: number, limits?: string): Findi
   );
 }
 
+type Disk = Pick<StatsFs, 'bavail' | 'blocks' | 'bsize'>;
+
 /** `folder` may not exist yet: then it is on the disk of the nearest folder above that does. */
-export async function checkDisk(what: string, folder: string): Promise<Finding> {
+export async function checkDisk(
+  what: string,
+  folder: string,
+  measure: (path: string) => Promise<Disk> = statfs,
+): Promise<Finding> {
   const check = `disk of ${what}`;
-  const { bavail, blocks, bsize } = await statfs(existing(resolve(folder)));
+  const { bavail, blocks, bsize } = await measure(existing(resolve(folder)));
   const free = bavail * bsize;
   const found = `${(free / gibibyte).toFixed(1)} GiB are free, ${Math.round((bavail / blocks) * 100)} % of the disk.`;
   const remedy = 'Make room, or move it to a larger disk.';

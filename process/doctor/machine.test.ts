@@ -15,6 +15,18 @@ test('too few file descriptors are told with how to get more', (t) => {
   t.regex(few.remedy ?? '', /LimitNOFILE/);
 });
 
+test('a disk that is nearly full is told before it is a problem', async (t) => {
+  const findingOf = (freeGibibytes: number, wholeGibibytes: number) =>
+    checkDisk('files', '/', async () => ({ bavail: freeGibibytes, blocks: wholeGibibytes, bsize: 2 ** 30 }));
+  t.is((await findingOf(10, 100)).state, 'ok');
+  const low = await findingOf(9, 100);
+  t.is(low.state, 'warning');
+  t.is(low.found, '9.0 GiB are free, 9 % of the disk.');
+  const full = await findingOf(0.9, 5);
+  t.is(full.state, 'problem');
+  t.regex(full.remedy ?? '', /Make room/);
+});
+
 test('a folder that is still to be made is looked at on the disk it will be on', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'doctor-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));

@@ -2,7 +2,9 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { TLSSocket } from 'node:tls';
+import { probeHeader } from '../../gateway/admission/proxy-probe.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
+import { checkProxy } from './proxy.ts';
 
 const timeoutMs = 10_000;
 const dayMs = 86_400_000;
@@ -12,6 +14,8 @@ const certificateDaysMin = 14;
 interface UrlAnswer {
   readonly status: number;
   readonly certificateEndMs: number | undefined;
+  /** To the question of the doctor. */
+  readonly probe: string | undefined;
 }
 
 const socketHandshake = {
@@ -21,12 +25,23 @@ const socketHandshake = {
   'Sec-WebSocket-Key': 'c2NyaXB0b3JpdW0gZG9jdA==',
 };
 
-/** One finding if nobody answers there. */
-export async function checkPublicUrl(publicUrl: string, nowMs: number): Promise<readonly Finding[]> {
+/** One finding if nobody answers there. `question` is undefined if the doctor does not know the root secret. */
+export async function checkPublicUrl(
+  publicUrl: string,
+  nowMs: number,
+  question: string | undefined,
+): Promise<readonly Finding[]> {
   try {
-    const health = await answerOf(new URL('/healthcheck', publicUrl), {});
+    const health = await answerOf(new URL('/healthcheck', publicUrl), {
+      ...(question !== undefined && { [probeHeader]: question }),
+    });
     const upgrade = await answerOf(new URL('/sockets', publicUrl), socketHandshake);
-    return [checkHealth(health), ...checkCertificate(health, nowMs), checkSockets(upgrade)];
+    return [
+      checkHealth(health),
+      ...checkCertificate(health, nowMs),
+      checkSockets(upgrade),
+      ...(health.status === 200 ? checkProxy(publicUrl, question, health.probe) : []),
+    ];
   } catch (error) {
     return [
       problem(
@@ -47,6 +62,7 @@ function answerOf(url: URL, headers: Readonly<Record<string, string>>): Promise<
       resolve({
         status: response.statusCode ?? 0,
         certificateEndMs: certificate?.valid_to === undefined ? undefined : Date.parse(certificate.valid_to),
+        probe: response.headers[probeHeader]?.toString(),
       });
       request.destroy();
     };

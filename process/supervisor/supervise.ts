@@ -3,6 +3,7 @@
 import { Registry } from 'prom-client';
 import { sleep, systemClock } from '../../runtime/clock.ts';
 import { loggable } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/ports.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { PostgresStore } from '../../runtime/store/postgres/store.ts';
 import type { Store } from '../../runtime/store/store.ts';
@@ -16,10 +17,13 @@ import { Lifetime } from '../lifetime.ts';
 import { createLogger } from '../logger.ts';
 import { openKeyring } from '../root-secret.ts';
 import type { ServerOptions } from '../server-options.ts';
+import { exitCodes, StartError } from '../start-error.ts';
 import { openTransport } from '../transport.ts';
 
-/** A start that waits for an unavailable database would be no sooner than the lease. */
-const giveUpMostMs = 5_000;
+/** With the database unavailable, waiting longer gains nothing: the lease expires anyway. */
+const releaseTimeoutMs = 5_000;
+
+type Options = Omit<ServerOptions, 'version'>;
 
 /** Ends this process with the exit code of the server. */
 export async function superviseServer(
@@ -30,40 +34,66 @@ export async function superviseServer(
   const exitCode = await run();
   const logger = createLogger({ level: config.logLevel, node: config.nodeId });
   const exit = () => process.exit(exitCode);
-  const lifetime = new Lifetime({ logger, clock, closeMostMs: giveUpMostMs, exit });
+  const lifetime = new Lifetime({ logger, clock, closeMostMs: releaseTimeoutMs, exit });
   const options = { config, secrets, clock, random: systemRandom, logger, lifetime };
-  const givingUp = lifetime
-    .open(() => giveUpDeadServer(options))
-    .catch((error: unknown) => {
-      logger.warn({ error: loggable(error) }, 'the lease of the dead server ends by itself');
-    });
-  // A server that shut down cleanly has given up its lease itself, and left no name.
-  await Promise.race([givingUp, sleep(clock, giveUpMostMs)]);
+  const releasing = lifetime
+    .open(() => releaseLeaseOfDeadServer(options))
+    .catch((error: unknown) => logUnreleased(logger, error));
+  await Promise.race([releasing, sleep(clock, releaseTimeoutMs)]);
   await lifetime.end(exitCode);
 }
 
-/**
- * Gives up the lease of the server that last held the data directory, on its behalf, and notifies the others. Needs
- * the lock of the directory, which proves that server dead
- * (docs/decisions/0043-a-dead-process-is-known-by-its-directory.md).
- */
-type Options = Omit<ServerOptions, 'version'>;
+export function logUnreleased(logger: Logger, error: unknown): void {
+  if (error instanceof StartError && error.exitCode === exitCodes.inUse) {
+    logger.info({}, 'another server holds the data directory: the lease of the dead server is left to it');
+    return;
+  }
+  logger.warn({ error: loggable(error) }, 'the lease of the dead server was not released: it ends by itself');
+}
 
-/** Everything that it opens closes with the lifetime. @throws StartError | StoreError */
-export async function giveUpDeadServer(options: Options): Promise<void> {
+/**
+ * Releases the lease of the server that last held the data directory, on its behalf, and notifies the others. Needs
+ * the lock of the directory, which proves that server dead
+ * (docs/decisions/0043-a-dead-process-is-known-by-its-directory.md). Everything that it opens closes with the lifetime.
+ *
+ * @throws StartError | StoreError
+ */
+export async function releaseLeaseOfDeadServer(options: Options): Promise<void> {
   const { config, secrets, clock, logger, lifetime } = options;
   const directory = await openDataDirectory(config.dataDirectory);
   lifetime.onEnd(() => directory.release());
   const lastRun = await LastRun.open({ directory, nodeId: config.nodeId, logger });
-  if (!lastRun.hasFound || secrets.databaseUrl === undefined) return;
+  // A server that shut down cleanly released its lease itself and removed its `last-run` record, so nothing happens.
+  if (!lastRun.hasDeadRun || secrets.databaseUrl === undefined) return;
   const connection = { connectionString: secrets.databaseUrl };
   const store = new PostgresStore({ connection, clock, ...storeLimitsOf(config.database) });
   lifetime.onEnd(() => store.close());
-  const [hints] = await Promise.all([openHints(options, directory, store), lastRun.giveUp(store)]);
-  hints.hint({ hint: 'nodes' });
+  await releaseAndHint({
+    release: () => lastRun.giveUp(store),
+    openHints: () => openHints(options, directory, store),
+    logger,
+  });
 }
 
-/** Without a hint, the others find it at their next reconciliation. */
+interface ReleaseParts {
+  release(): Promise<void>;
+  openHints(): Promise<Pick<Transport, 'hint'>>;
+  readonly logger: Logger;
+}
+
+/**
+ * The hints are opened meanwhile, so that other nodes notice the change soon. They are optional: without one, the other nodes
+ * notice the change at their next reconciliation. Settles only when nothing uses the store any more.
+ *
+ * @throws what `release` throws
+ */
+export async function releaseAndHint({ release, openHints, logger }: ReleaseParts): Promise<void> {
+  const [released, hints] = await Promise.allSettled([release(), openHints()]);
+  if (released.status === 'rejected') throw released.reason;
+  if (hints.status === 'fulfilled') hints.value.hint({ hint: 'nodes' });
+  else logger.warn({ error: loggable(hints.reason) }, 'the other nodes were not notified of the dead server');
+}
+
 async function openHints(
   options: Options,
   directory: DataDirectory,

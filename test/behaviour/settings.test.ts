@@ -2,11 +2,15 @@
  * Every setting that affects security, once from the environment to what a client sees of it: configuration,
  * composition, server, answer.
  */
+
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
+import { probeHeader, probeKeyPurpose, probeQuestion } from '../../gateway/admission/proxy-probe.ts';
 import { secretSettings, settings } from '../../process/config/settings.ts';
+import { createKeyring } from '../../runtime/keyring.ts';
+import { systemRandom } from '../../runtime/random.ts';
 import { everySetting } from '../../runtime/setting.ts';
 import {
   type Account,
@@ -404,6 +408,21 @@ setting('TRUST_PROXY', 'believes no proxy where it is false', { TRUST_PROXY: 'fa
   t.is(await addressOf(server, 'a'), '127.0.0.1');
   const trusting = await server.restart({});
   t.is(await addressOf(trusting, 'b'), '203.0.113.7');
+});
+
+test('the server tells a doctor with its secret key what it believes of the proxy', async (t) => {
+  const server = await startConfiguredServer(t, { TRUST_PROXY: 'false' });
+  const answerTo = async (secretKey: Buffer) => {
+    const question = probeQuestion(
+      createKeyring(secretKey).derive(probeKeyPurpose),
+      server.clock.nowMs(),
+      systemRandom,
+    );
+    const headers = { [probeHeader]: question, 'x-forwarded-for': '203.0.113.7' };
+    return (await fetch(`${server.url}/healthcheck`, { headers })).headers.get(probeHeader);
+  };
+  t.regex((await answerTo(Buffer.alloc(32, 7))) ?? '', /^ignored;absent;127\.0\.0\.1:\d+$/);
+  t.is(await answerTo(Buffer.alloc(32, 8)), null);
 });
 
 const key = { SHARED_SERVER_ACCESS_KEY: 'the key' };
@@ -945,10 +964,10 @@ test('no setting that bears on security is without such a test', (t) => {
   );
 });
 
-test('with a database elsewhere the log says that the room for mail is not measured', async (t) => {
+test('with a database elsewhere the log says that free disk space for mail is not checked', async (t) => {
   const DATABASE_URL = 'postgres://nobody:asks@127.0.0.1:1/it';
   const saysSo = ({ log }: ConfiguredServer) =>
-    log.some((line) => line.includes('the room for mail is not measured'));
+    log.some((line) => line.includes('free disk space for mail is not checked'));
   t.true(saysSo(await startConfiguredServer(t, { DATABASE_URL })));
   t.false(saysSo(await startConfiguredServer(t)));
 });

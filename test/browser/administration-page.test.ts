@@ -2,8 +2,10 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Browser, Page } from 'playwright-core';
 import { serverPasswordOf } from '../../cli/import/account/server-password.ts';
-import { register } from '../kit/account.ts';
+import { changeEmail, register } from '../kit/account.ts';
+import { startSmtpServer } from '../kit/smtp-server.ts';
 import { type RunningServer, startServer } from '../kit/started-server.ts';
+import { until } from '../kit/until.ts';
 import { launchChromium } from './chromium.ts';
 
 const admin = { email: 'admin@example.org', pw_nonce: 'c'.repeat(64) };
@@ -21,7 +23,11 @@ interface Scene {
   readonly paths: ReadonlySet<string>;
 }
 
-async function sceneOf(t: ExecutionContext, style: Parameters<Browser['newPage']>[0] = {}): Promise<Scene> {
+async function sceneOf(
+  t: ExecutionContext,
+  style: Parameters<Browser['newPage']>[0] = {},
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Scene> {
   t.timeout(180_000);
   const browser = await launchChromium(process.env);
   t.teardown(() => browser.close());
@@ -29,6 +35,7 @@ async function sceneOf(t: ExecutionContext, style: Parameters<Browser['newPage']
     ADMINISTRATION_PAGE: 'true',
     ADMIN_EMAILS: admin.email,
     SHARED_SERVER_ACCESS_KEY: accessKey,
+    ...settings,
   });
   t.teardown(() => server.stop());
   const headers = { 'x-shared-server-key': accessKey };
@@ -90,6 +97,37 @@ test('an administrator signs in with the password of the notes, bans a user, and
   t.deepEqual(incidents, []);
   const others = [...paths].filter((path) => !path.startsWith('/v1/admin/') && !openPaths.has(path));
   t.deepEqual(others, [], 'it asks what administrators and anybody who signs in may ask');
+});
+
+test('an administrator sends a test mail, and discards a mail that the relay has refused', async (t) => {
+  const relay = await startSmtpServer(t);
+  const settings = {
+    SMTP_HOST: '127.0.0.1',
+    SMTP_PORT: String(relay.port),
+    SMTP_FROM: 'Notes <notes@example.org>',
+  };
+  const { server, page, incidents } = await sceneOf(t, {}, settings);
+  const headers = { 'x-shared-server-key': accessKey };
+  // The relay refuses this address, to which the server writes that the account has another one now.
+  const refused = await register(server, { email: 'reject@example.org' }, { headers });
+  t.is((await changeEmail(server, refused, 'moved@example.org', { headers })).status, 200);
+  await signInWithKey(page);
+  const mail = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Mail' }) });
+
+  await mail.getByLabel('Send a test to').fill('bob@example.org');
+  await mail.getByRole('button', { name: 'Send' }).click();
+  await page.getByText('sent, by the relay direct').waitFor();
+  await until(() => relay.received.some(({ recipients }) => recipients.includes('bob@example.org')));
+  const discard = mail.getByRole('button', { name: 'Discard' });
+  // The server tries to send the mail in its own time.
+  await until(async () => {
+    await mail.getByRole('button', { name: 'Refresh' }).click();
+    return (await discard.count()) === 1;
+  });
+  t.is(await mail.getByRole('cell', { name: 'rejected', exact: true }).count(), 1);
+  await discard.click();
+  await discard.waitFor({ state: 'detached' });
+  t.deepEqual(incidents, []);
 });
 
 test('a wrong password and a user who is no administrator get in nowhere', async (t) => {

@@ -93,6 +93,7 @@ export const changeEmail = (
   server: Server,
   { access, userUuid, password, email }: Account,
   newEmail: string,
+  request: Call = {},
 ) =>
   call(server.url, 'PUT', `/v1/users/${userUuid}/attributes/credentials`, {
     bearer: access,
@@ -104,4 +105,5 @@ export const changeEmail = (
       pw_nonce: 'e'.repeat(64),
       api: headerSessions,
     },
+    ...request,
   });

@@ -18,7 +18,7 @@ export class Chats implements Messengers {
     this.#channels = channels;
   }
 
-  has(channel: MessengerChannel): boolean {
+  isConfigured(channel: MessengerChannel): boolean {
     return this.#channels.includes(channel);
   }
 

@@ -23,25 +23,28 @@ interface Operator extends Pick<ApiWorld, 'address' | 'server'> {
   readonly typed?: string | ((prompt: string) => string) | undefined;
   /** Happens while a command waits. */
   readonly meanwhile?: (() => Promise<void>) | undefined;
+  /** Hears each answer at once, for a command that ends only when it is interrupted. */
+  readonly seen?: ((text: string) => void) | undefined;
 }
 
 /** Runs one command line to its end. */
 export async function operate(
-  { address, server, typed, meanwhile }: Operator,
+  { address, server, typed, meanwhile, seen }: Operator,
   ...args: readonly string[]
 ): Promise<Operated> {
-  return server.answered(runTyped(args, { address, typed, meanwhile }));
+  return server.answered(runTyped(args, { address, typed, meanwhile, seen }));
 }
 
 /** The same, if nothing waits for the clock of a server in the test's own process. */
 export async function runTyped(
   args: readonly string[],
-  { address, typed, meanwhile = nothing }: Omit<Operator, 'server'>,
+  { address, typed, meanwhile = nothing, seen }: Omit<Operator, 'server'>,
 ): Promise<Operated> {
   const written = { out: '', err: '' };
   const terminal = {
     out: (text: string) => {
       written.out += text;
+      seen?.(text);
     },
     err: (text: string) => {
       written.err += text;

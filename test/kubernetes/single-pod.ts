@@ -48,7 +48,7 @@ export async function singlePod({ operator, folder }: Installation): Promise<voi
   await client.deleteAccount(await client.signIn(account), account);
   for (const command of restoreOnePod) await operator.run(command);
   await operator.rolledOut('statefulset/notes-scriptorium', namespace);
-  await client.fetch(await client.signIn(account), item);
+  await client.expectItem(await client.signIn(account), item);
   await operator.run(upgradeOnePod);
   await operator.run(`kubectl delete pod ${pod} --force --grace-period=0 ${there}`);
   await operator.rolledOut('statefulset/notes-scriptorium', namespace);

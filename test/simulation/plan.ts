@@ -1,7 +1,7 @@
 /** The plan of one seed: every seed draws its own mix of faults and limits, so that rare mixes come up too. */
 import { defaultLimits, type Limits } from '../../runtime/host/limits.ts';
 import { SeededRandom } from '../kit/random.ts';
-import { type DeliveryPlan, deliveryOf } from './delivery/plan.ts';
+import { type DeliveryPlan, deliveryOf, mailWaitMaxMs } from './delivery/plan.ts';
 import { type LanePlan, laneOf } from './lane/plan.ts';
 import { type VaultsPlan, vaultsOf } from './vaults/plan.ts';
 
@@ -361,11 +361,8 @@ function withTroubles(plan: Plan): Plan {
   };
 }
 
-/**
- * After its third failed attempt a mail waits for half an hour, after the fourth for two hours. The last one that faults have put off
- * is then sent within a minute.
- */
-const deliveryRestMs = 2 * 3_600_000 + 60_000;
+/** The last mail that faults have put off is sent within a minute after its wait. */
+const deliveryRestMs = mailWaitMaxMs + 60_000;
 
 /** Mails, switches, reminders and shares, with little else. */
 function withDelivery(plan: Plan, random: SeededRandom): Plan {

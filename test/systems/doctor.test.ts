@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import pg from 'pg';
 import { configurationFrom } from '../../process/config/config.ts';
 import { checkDatabase } from '../../process/doctor/database.ts';
 import { examine } from '../../process/doctor/doctor.ts';
@@ -93,6 +94,46 @@ test('a clock that is wrong is a problem before the server refuses to serve', as
     [await clockOf(0), await clockOf(5_000), await clockOf(-3_600_000)],
     ['ok', 'warning', 'problem'],
   );
+});
+
+test('the schema of a newer release is a problem, and few connections are a warning', async (t) => {
+  const postgres = await startTestPostgres();
+  t.teardown(() => postgres.stop());
+  const connection = await postgres.createDatabase();
+  await applyMigrations(connection);
+  const client = new pg.Client(connection);
+  await client.connect();
+  await client.query("INSERT INTO migration (id) VALUES ('9999-of-tomorrow')");
+  await client.end();
+  const findings = await checkDatabase({
+    connectionString: databaseUrl(connection),
+    connections: 100_000,
+    clockSkewMaxMs: 10_000,
+    nowMs: () => Date.now(),
+  });
+  const findingOf = (name: string) => findings.find(({ check }) => check === name);
+  t.is(findingOf('database schema')?.state, 'problem');
+  t.regex(findingOf('database schema')?.found ?? '', /newer release \(it has 9999-of-tomorrow\)/);
+  t.is(findingOf('database connections')?.state, 'warning');
+  t.regex(findingOf('database connections')?.remedy ?? '', /max_connections/);
+});
+
+test('a NATS that refuses messages of the size that is needed is a problem', async (t) => {
+  const nats = await startNatsServer({ config: 'max_payload: 1024' });
+  t.teardown(() => nats.stop());
+  const environment = {
+    NODE_ID: 'a',
+    SECRET_KEY: 'ab'.repeat(32),
+    DATABASE_URL: 'postgresql://me@127.0.0.1:1/notes',
+    NATS_URL: nats.url,
+    NATS_ALLOW_INSECURE: 'true',
+    FILES_FOLDER: tmpdir(),
+    FILES_FOLDER_SHARED: 'true',
+  };
+  const finding = (await findingsOf(environment)).get('NATS');
+  t.is(finding?.state, 'problem');
+  t.regex(finding?.found ?? '', /accepts messages of 1024 bytes, and \d+ are needed/);
+  t.regex(finding?.remedy ?? '', /max_payload/);
 });
 
 test('wrong settings are the only finding', async (t) => {

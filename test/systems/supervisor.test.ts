@@ -11,7 +11,7 @@ import { generationOf } from '../../process/database.ts';
 import { LastRun } from '../../process/last-run.ts';
 import { Lifetime } from '../../process/lifetime.ts';
 import { StartError } from '../../process/start-error.ts';
-import { giveUpDeadServer } from '../../process/supervisor/supervise.ts';
+import { releaseLeaseOfDeadServer } from '../../process/supervisor/supervise.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
 import { silentLogger } from '../../runtime/ports.ts';
@@ -70,7 +70,7 @@ async function setup(t: ExecutionContext) {
   const supervise = async () => {
     const lifetime = new Lifetime({ ...ports, closeMostMs: 10_000, exit: () => {} });
     try {
-      await giveUpDeadServer({ ...read, ...ports, lifetime });
+      await releaseLeaseOfDeadServer({ ...read, ...ports, lifetime });
     } finally {
       await lifetime.end(0);
     }

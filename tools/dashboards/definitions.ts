@@ -423,6 +423,27 @@ const database: Dashboard = {
         },
       ],
     },
+    {
+      title: 'Backups by BACKUP_SCHEDULE',
+      panels: [
+        {
+          title: 'Age of the last backup',
+          about:
+            'With daily backups, none has worked where it is above a day (ScriptoriumBackupOld). No data without BACKUP_SCHEDULE.',
+          unit: 's',
+          // Without a schedule, a zero would look like a fresh backup.
+          queries: [
+            query(`time() - max(scriptorium_backup_last_success_timestamp_seconds{${chosen}})`, 'age'),
+          ],
+        },
+        {
+          title: 'Backups',
+          about: 'Since the process started, by outcome. The log says why one failed.',
+          unit: 'short',
+          queries: [query(sum('scriptorium_backups_total', ['outcome']), '{{outcome}}')],
+        },
+      ],
+    },
   ],
 };
 

@@ -43,12 +43,12 @@ export interface CopyReads {
 }
 
 export function copyPlan({ self }: View, { from, to, left }: CopyPayload): CopyPlans {
-  const isChoice = left === undefined;
+  const isFirstCommit = left === undefined;
   return {
     duplicate: keys(item, [{ collection: self.id, uuid: to }], 0),
-    // It may hold the newest revision.
-    original: keys(item, [{ collection: self.id, uuid: from }], isChoice ? 0 : undefined),
-    revisions: keys(revision, keysToCopy(self.id, from, left), isChoice ? 0 : copyBatchBytes),
+    // The original's row may itself hold its newest revision.
+    original: keys(item, [{ collection: self.id, uuid: from }], isFirstCommit ? 0 : undefined),
+    revisions: keys(revision, keysToCopy(self.id, from, left), isFirstCommit ? 0 : copyBatchBytes),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Removes the history of a deleted item where one commit could not remove the histories of all items deleted at once. It
- * spares revisions that were kept after the deletion, as the item may have come back.
+ * Removes the history of a deleted item later, if the deleting commit had too many revisions to remove. It spares revisions
+ * that were kept after the deletion, as the item may have come back.
  */
 import { z } from 'zod';
 import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';

@@ -1,7 +1,7 @@
 /**
- * Usage counters of a collection's history: the bytes of all revisions that it has written, and how many of these are gone. The
- * revisions that are kept take the difference at most, whatever was overwritten or removed in between. So a removal needs no
- * sizes, and the bound holds in every commit.
+ * Usage counters of a collection's history, which is a log: the bytes ever appended to it, and how many of these bytes have been
+ * removed from the front. The difference is an upper bound for the bytes still stored, as revisions in between may have been
+ * overwritten or removed. So a removal needs no sizes, and the bound holds in every commit.
  */
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
@@ -12,15 +12,15 @@ import { ItemSettings } from '../settings.ts';
 import { type RevisionRow, revision } from './table.ts';
 
 export interface RevisionUsage {
-  /** Where the last revision that was written ends, counted in bytes since the first. */
+  /** Total bytes appended to the log so far. */
   readonly endOffset: number;
-  /** Every revision that ends at this offset or before is gone. */
+  /** Every revision that ends at this offset or before has been removed. */
   readonly trimmed: number;
   /** Whether the timer that removes the oldest is armed. */
   readonly trimming: boolean;
   /** Bytes of all revisions that were copied for duplicates; `endOffset` counts them too. */
   readonly copied: number;
-  /** Bytes of recent copies that still count against the allowance; the debt shrinks with time. */
+  /** A leaky bucket: bytes of recent copies that still count against the allowance. It drains with time. */
   readonly debt: { readonly bytes: number; readonly atMs: number };
 }
 
@@ -41,7 +41,7 @@ export const revisionUsageSlice = slice<RevisionUsage>({
 
 export type TrimTimer = MessageShape<null>;
 
-/** From this share on the oldest are removed, so that there is room for the next ones. */
+/** Trimming starts at this share of the limit, so that there is room for the next revisions. */
 const fullShare = 7 / 8;
 
 const isNearlyFull = ({ endOffset, trimmed }: RevisionUsage, bytesMax: number): boolean =>
@@ -49,7 +49,7 @@ const isNearlyFull = ({ endOffset, trimmed }: RevisionUsage, bytesMax: number): 
 
 /**
  * Writes a revision at the end of the log. If revisions come faster than the oldest can be removed, this one is left out. The
- * history then has a gap, and the save still succeeds. The `first` of its item takes a slot that no revision ever had.
+ * history then has a gap, and the save still succeeds. `first`: the slot is unused, so the row is inserted, not replaced.
  */
 export function keepRevision(
   turn: Turn,
@@ -80,23 +80,23 @@ export function armTrim(turn: Turn, timer: TrimTimer): void {
   turn.set(revisionUsageSlice, { ...usage, trimming: true });
 }
 
-/** The allowance of copies that every collection has, for a day and at once. */
+/** The bucket of every collection: its size, and what drains per day. */
 const copiedPerDayBytes = 16 * 1_048_576;
-/** On top, this many times the bytes of its items and of what they were, so that a large history can be copied whole. */
+/** The size grows by this many times the bytes of the items and of their replaced revisions, so a large history fits. */
 const copiesOfSavedBytes = 8;
 const dayMs = 86_400_000;
 
 /**
- * Chooses the first revisions that may be copied now, and counts them. A tiny duplicate may have a large history, so without
+ * Returns the longest prefix that fits the allowance, and charges it. A tiny duplicate may have a large history, so without
  * this a small request could make the server write gigabytes.
  */
 export function takeCopies(turn: Turn, requested: readonly RevisionRow[]): readonly RevisionRow[] {
   const usage = turn.get(revisionUsageSlice);
   const { endOffset, copied, debt } = usage;
-  const paidOff = ((turn.nowMs - debt.atMs) / dayMs) * copiedPerDayBytes;
+  const drained = ((turn.nowMs - debt.atMs) / dayMs) * copiedPerDayBytes;
   const savedBytes = endOffset - copied + turn.get(head).sizeBytes;
   const allowed = copiedPerDayBytes + copiesOfSavedBytes * savedBytes;
-  let bytes = Math.max(0, Math.ceil(debt.bytes - Math.max(0, paidOff)));
+  let bytes = Math.max(0, Math.ceil(debt.bytes - Math.max(0, drained)));
   const affordable: RevisionRow[] = [];
   for (const row of requested) {
     if (bytes + row.size > allowed) break;

@@ -3,14 +3,14 @@
  * vaults"). The user's actor finds out where an item is, and asks for each step of a move
  * (`actors/collection/transfer/transfer.ts`). Each collection decides for itself, in turns of its own.
  *
- *     own       the own collection is offered everything first; an item that is there is saved, or leaves
+ *     own       the own collection is offered everything first; an item that is there is saved, or moves out
  *     vaults    an item that names a vault, and is not in the own collection, goes to that vault
  *     locate    an item that a collection does not have is looked up by its uuid
  *     transfer  an item that leaves is applied at its target; then its source finalizes
  *     orphaned  an item that a client deletes in a vault that has ended is deleted in its owning collection
  *
  * The steps repeat until each item is saved or in conflict. Another device may move an item meanwhile. A sync that keeps losing
- * against such moves asks the client to come back; so does one whose vault gives no answer. The client then sends its items
+ * against such moves asks the client to come back. A sync whose vault gives no answer does the same. The client then sends its items
  * again, and those that were saved are recognised.
  */
 import { NotFoundError, RetryableError } from '../../../runtime/errors.ts';

@@ -96,8 +96,8 @@ const getDeliveryFlags = signedInWorkflow({
     const messengers = workflow.use(Messengers);
     const channels = {
       email: await isMailConfigured(workflow.actors),
-      telegram: messengers.has('telegram'),
-      whatsapp: messengers.has('whatsapp'),
+      telegram: messengers.isConfigured('telegram'),
+      whatsapp: messengers.isConfigured('whatsapp'),
     };
     return { reminderDeliveryEnabled: master, allowed, available: master && allowed, channels };
   },

@@ -129,7 +129,7 @@ function claimDue(turn: Turn): void {
 function claim(turn: Turn, reminder: PublishedReminder, config: DeliveryConfig | null): boolean {
   const target = targetOf(ownTarget(turn, reminder), config);
   const isAble =
-    target !== undefined && (target.channel === 'email' || turn.use(Messengers).has(target.channel));
+    target !== undefined && (target.channel === 'email' || turn.use(Messengers).isConfigured(target.channel));
   if (target === undefined || !isAble) {
     put(turn, { ...reminder, nextAtMs: turn.nowMs + pauseMs, error: 'not-configured' });
     return false;

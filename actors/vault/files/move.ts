@@ -47,7 +47,7 @@ const prepare = command({
   },
 });
 
-/** If the file has counted for the same owner so far, there is room for it. */
+/** Reserves no quota if the file already counts for the same owner. */
 const apply = workflow({
   ...VaultFiles.commands.applyFileTransfer,
   run: async (steps, { claims, file: moving, fromOwnerUuid }): Promise<Answer<Record<string, never>>> => {

@@ -7,12 +7,12 @@ import type { Terminal } from '../../session.ts';
 import type { Spool } from '../source/spool.ts';
 import { type KeyParams, serverPasswordOf } from './server-password.ts';
 
-/** Header style, which needs no cookies. */
+/** The API version whose sessions use the Authorization header, not cookies. */
 const sessionApi = '20200115';
 const syncApi = '20240226';
-const pageItems = 150;
+const itemsPerPage = 150;
 const bcryptCost = 11;
-/** A server that limits requests says so for a minute or so. */
+/** A server limits requests by the minute. Five minutes in all, as it may have several limits. */
 const busyPauseMs = 5_000;
 const busyTries = 60;
 
@@ -20,7 +20,7 @@ export interface DownloadOptions {
   readonly server: ServerAddress;
   readonly email: string;
   readonly password: string;
-  /** Takes two requests for each item, and one for each revision. */
+  /** Takes one request for each item, and one for each revision. */
   readonly withHistory: boolean;
 }
 
@@ -40,7 +40,7 @@ interface SignedIn {
 
 type AskServer = (method: string, path: string, request?: ClientRequest) => ReturnType<HttpClient['ask']>;
 
-/** @throws Failure */
+/** @throws CommandFailure */
 export async function downloadAccount(
   options: DownloadOptions,
   spool: Spool,
@@ -165,7 +165,7 @@ async function writeItems(
   let inVaults = 0;
   let cursor: string | undefined;
   do {
-    const body = { api: syncApi, compute_integrity: false, limit: pageItems, cursor_token: cursor };
+    const body = { api: syncApi, compute_integrity: false, limit: itemsPerPage, cursor_token: cursor };
     const page = await ask('POST', '/v1/items', { bearer, body });
     for (const item of page.retrieved_items ?? []) {
       if (item.shared_vault_uuid) {

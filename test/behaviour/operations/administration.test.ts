@@ -311,12 +311,38 @@ test('top shows the actors that use most while it watches', async (t) => {
   t.true(actors[0].messages >= 3);
   t.like(
     actors.find(({ id }: { id: string }) => id === idle.account.userUuid),
-    { commits: 0 },
+    { commits: 0, items: 1 },
   );
   const [titles, ...rows] = (await top('--limit', '2')).trimEnd().split('\n');
-  t.regex(titles ?? '', /^KIND +ID +NODE +HELD +COMMITS +MESSAGES +WAITING$/);
+  t.regex(titles ?? '', /^KIND +ID +NODE +HELD +ITEMS +COMMITS +MESSAGES +WAITING$/);
   t.is(rows.length, 2);
   t.is((await operate({ ...world, meanwhile }, 'top', '--by', 'size')).code, exitCodes.usage);
+});
+
+test('top draws again with each pause while it watches, and counts from one picture to the next', async (t) => {
+  const world = await start(t);
+  const busy = await world.server.device();
+  let pauses = 0;
+  const meanwhile = async () => {
+    pauses += 1;
+    if (pauses === 4) throw new Error('interrupted');
+    for (let count = 0; count < pauses; count += 1) await busy.save();
+  };
+  const out: string[] = [];
+  const watching = operate(
+    { ...world, meanwhile, seen: (text) => out.push(text) },
+    'top',
+    '--by',
+    'commits',
+    '--watch',
+  );
+  await t.throwsAsync(watching, { message: 'interrupted' });
+  t.is(out.length, 3);
+  t.true(out.every((text) => text.startsWith('\x1b[H\x1b[2J')));
+  const commits = out.map(
+    (text) => new RegExp(`${busy.account.userUuid}.* (\\d+) +\\d+ +\\d+$`, 'm').exec(text)?.[1],
+  );
+  t.deepEqual(commits, ['1', '2', '3']);
 });
 
 test('top names the nodes that did not answer', async (t) => {

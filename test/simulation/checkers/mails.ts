@@ -8,6 +8,7 @@
  *   the second case.
  */
 import type { MailMessage } from '../../../actors/mailer/sender.ts';
+import { type MailSource, rulesOf, waitMsAfter } from '../../../actors/mailer/sources.ts';
 import type { Commit } from '../../../runtime/store/store.ts';
 import { startOfTimeMs } from '../process.ts';
 import type { SimulatedTime } from '../time.ts';
@@ -81,6 +82,15 @@ export class MailChecker implements Checker {
     const { messageId } = message;
     const handOvers = this.#handOvers.get(messageId) ?? 0;
     return { message, handOvers, wasAccepted: this.#accepted.has(messageId), fate: 'asked' };
+  }
+
+  /** The time until its next attempt if the present one fails; infinity if there is none. */
+  waitMsIfPutOff({ messageId }: MailMessage): number {
+    const mails = [...this.#options.durable.rows('mail')];
+    const mail = mails.find(({ message_id }) => message_id === messageId);
+    if (mail === undefined) return 0;
+    const rules = rulesOf(mail['source'] as MailSource);
+    return waitMsAfter(rules, Number(mail['attempts']) + 1) ?? Number.POSITIVE_INFINITY;
   }
 
   begun(attempt: Attempt): void {

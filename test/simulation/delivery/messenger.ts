@@ -48,7 +48,7 @@ export class Messenger {
   }
 
   of(process: SimulatedProcess): Messengers {
-    return { has: () => true, send: (delivery) => this.#send(process, delivery) };
+    return { isConfigured: () => true, send: (delivery) => this.#send(process, delivery) };
   }
 
   async #send(process: SimulatedProcess, delivery: MessengerDelivery): Promise<MessengerResult> {

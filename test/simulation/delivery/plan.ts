@@ -1,6 +1,9 @@
 /** How the relay and the messengers treat mails and messages in the flavour `delivery`, and who sends them. */
 import type { SeededRandom } from '../../kit/random.ts';
 
+/** The relay puts off no mail that would then wait for longer, as no run goes on for so long. */
+export const mailWaitMaxMs = 2 * 3_600_000;
+
 /** Probabilities for each attempt of a mail. */
 interface RelayRates {
   /** The relay accepts nothing from anybody for now. */
