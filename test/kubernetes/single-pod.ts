@@ -1,8 +1,10 @@
 /** The other beginning: one pod with its own PostgreSQL, backed up, restored, upgraded, and killed. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { newAccount, newItem, SmokeTestClient } from '../../cli/smoke-test/client.ts';
+import { UnreachableError } from '../../cli/http-client.ts';
+import { newAccount, newItem, SmokeTestClient, type TestAccount } from '../../cli/smoke-test/client.ts';
 import { commandsOf, replaced } from '../documentation/commands.ts';
+import { until } from '../kit/until.ts';
 import { awaitBackup, backUpNow } from './backup.ts';
 import { type Installation, ownImage, takeNextBuild, tryIt, waiting } from './installation.ts';
 import type { Operator } from './kubectl.ts';
@@ -11,6 +13,7 @@ import { localVolume } from './surroundings.ts';
 const namespace = 'family';
 const pod = 'notes-scriptorium-0';
 const clientDeadlineMs = 10_000;
+const reachableLimitMs = 30_000;
 const small = '--set single.resources.requests.cpu=50m,single.resources.requests.memory=128Mi';
 
 const { install } = commandsOf('docs/kubernetes.md', 'One pod', ['install']);
@@ -48,12 +51,24 @@ export async function singlePod({ operator, folder }: Installation): Promise<voi
   await client.deleteAccount(await client.signIn(account), account);
   for (const command of restoreOnePod) await operator.run(command);
   await operator.rolledOut('statefulset/notes-scriptorium', namespace);
+  // The proxies of the nodes learn of the new pod a moment later.
+  await until(() => canSignIn(client, account), reachableLimitMs);
   await client.expectItem(await client.signIn(account), item);
   await operator.run(upgradeOnePod);
   await operator.run(`kubectl delete pod ${pod} --force --grace-period=0 ${there}`);
   await operator.rolledOut('statefulset/notes-scriptorium', namespace);
   await operator.run(tryOnePod);
   await operator.run(`helm uninstall notes ${there} ${waiting}`);
+}
+
+async function canSignIn(client: SmokeTestClient, account: TestAccount): Promise<boolean> {
+  try {
+    await client.signIn(account);
+    return true;
+  } catch (error) {
+    if (error instanceof UnreachableError) return false;
+    throw error;
+  }
 }
 
 async function clientOf(operator: Operator): Promise<SmokeTestClient> {
