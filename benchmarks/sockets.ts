@@ -223,7 +223,7 @@ const triedAgain = (failures: Readonly<Record<string, number>>): Record<string, 
 interface Cpu {
   readonly serversMs: number;
   readonly clientsMs: number;
-  /** Of the whole machine, the kernel included. */
+  /** The CPU time of the whole machine, including the kernel. */
   readonly machineMs: number;
 }
 

@@ -3,8 +3,8 @@
  *
  * A write, and what a crash leaves at each step:
  *
- *   1. It is refused unless there is room for all announced bytes, besides the reserve. Of a write, at most
- *      `namelessBytesMax` is reserved at first, and the rest once its name is known. A crash leaves nothing.
+ *   1. The store refuses it unless there is room for all announced bytes, besides the reserve. It sets room aside for at most
+ *      `namelessBytesMax` of a write at first, and for the rest once the name is known. A crash leaves nothing.
  *   2. The body goes into a draft, `<folder>/incoming/node-<node>/<random>`, while its name may still be on its way. A crash leaves
  *      the draft, which the next start of this node removes.
  *   3. The draft gets its name, and the write resolves. A crash leaves the whole blob. A power cut leaves the draft, the part of

@@ -47,7 +47,7 @@ export const UserAdministration = contract({
         fileBytes: z.number().optional(),
         /** Null: there is no limit. */
         fileBytesMax: z.number().nullable().optional(),
-        /** Of the sessions above. Null: there is none. */
+        /** The last use of any of these sessions. Null: there is none. */
         lastUsedAtMs: z.number().nullable().optional(),
         factors: factorsOn.optional(),
         roles: z.array(z.string()),

@@ -37,7 +37,7 @@ interface ProbedRequest {
 }
 
 export interface ProxyProbe {
-  /** Undefined: the question is malformed, too old or a stranger's. */
+  /** Undefined: the question is malformed, too old, or not a doctor's. */
   answer(question: string, request: ProbedRequest): string | undefined;
 }
 

@@ -256,13 +256,13 @@ function byteRoutes(
     const reply = rangedReply(range, { sizeBytes, mediaType: bytesType, partBytesMax, open });
     if (reply.stream === undefined) return reply;
     // If the store is unavailable, the same token must work later.
-    const begun = await begunBytes(reply.stream.open(), context.gone).catch(async (error: unknown) => {
+    const refusalIfDeleted = async (error: unknown) => {
       if (!(error instanceof FileStoreError && error.failure === 'missing')) throw error;
-      // Bytes may be missing because the file has just been deleted.
       const again = await begin(owner.openFile({ claims }, context.ask));
       if ('status' in again) return again;
       throw error;
-    });
+    };
+    const begun = await begunBytes(reply.stream.open(), context.gone).catch(refusalIfDeleted);
     if ('status' in begun) return begun;
     const answered = { ...reply, stream: { ...reply.stream, open: () => begun.bytes } };
     if (!reachesEnd(part, partBytesMax, sizeBytes)) return answered;

@@ -5,7 +5,7 @@ const waitingMax = 1_000;
 
 interface ActorRows<Row> {
   inFlight: number;
-  /** Keyed by key, in the order to try them. */
+  /** Keyed by the key of the row, in the order to try them. */
   readonly waiting: Map<string, Row>;
 }
 
