@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { type ValetClaims, valetClaimsSchema } from '../identity/valet-tokens.ts';
 import { answerSchema } from '../reply.ts';
+import { finalizePayload } from '../transfer.ts';
 import { nonceForm } from './layout.ts';
-import { finalizePayload } from './transfer.ts';
 
 const nothing = z.object({});
 

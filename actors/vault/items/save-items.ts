@@ -17,15 +17,15 @@ import { type ItemRow, isForwardingTombstone, item } from '../../collection/item
 import { type ClientItem, fingerprintOf } from '../../collection/item-fields.ts';
 import { notMember } from '../../collection/save.ts';
 import { isLegacy, type SyncRequest } from '../../collection/sync-contract.ts';
-import { proceed, type StoredReads, storedPlan, unbegun } from '../../collection/sync-steps.ts';
-import type { SaveResult } from '../../collection/transfer/wire.ts';
+import { proceed, storedPlan, unbegun } from '../../collection/sync-steps.ts';
+import type { StoredReads } from '../../collection/transfer.ts';
 import type { Permission } from '../../inbox-entries.ts';
 import { type Answer, isRefused } from '../../reply.ts';
 import { memberKey, memberUuidsPlan } from '../member-list.ts';
 import { statusSlice } from '../state.ts';
 import { successorOfOwner } from '../successors.ts';
 import { memberTable } from '../tables.ts';
-import { VaultItems } from './contract.ts';
+import { type SaveResult, VaultItems } from './contract.ts';
 import { leave, leavePlan, notifyMembers, notifyRejoined, returning } from './notify.ts';
 
 interface BySaver {
@@ -50,9 +50,8 @@ export const saveItems = command({
     left: leftPlan(view, request.items),
   }),
   turn: (turn, request, { left, ...reads }) => {
-    if (turn.get(statusSlice) !== 'ended')
-      return saveByMember({ turn, saver: request, items: request.items, reads });
-    return saveInEndedVault({ turn, saver: request, items: request.items, reads, left });
+    const batch = { turn, saver: request, items: request.items, reads };
+    return turn.get(statusSlice) === 'ended' ? saveInEndedVault(batch, left) : saveByMember(batch);
   },
 });
 
@@ -71,9 +70,9 @@ export const applyItemTransfer = command({
   turn: (turn, request, { members, ...reads }) => {
     const incoming = rowsOf(request);
     const back = returning(turn, incoming, reads.stored);
-    if (turn.get(statusSlice) === 'ended')
-      return saveInEndedVault({ turn, saver: request, items: sentOf(request), reads });
-    const result = saveByMember({ turn, saver: request, items: sentOf(request), reads, incoming });
+    const batch = { turn, saver: request, items: sentOf(request), reads };
+    if (turn.get(statusSlice) === 'ended') return saveInEndedVault(batch);
+    const result = saveByMember({ ...batch, incoming });
     if (isRefused(result)) return result;
     const saved = result.ok.saved.map(({ row }) => row.uuid);
     const rejoined = saved.filter((uuid) => back.has(uuid));
@@ -87,38 +86,25 @@ const sentOf = ({ items }: Incoming): readonly ClientItem[] => items.map(({ sent
 const rowsOf = ({ items }: Incoming): ReadonlyMap<string, ItemRow> =>
   new Map(items.map(({ row }) => [row.uuid, row]));
 
-function saveByMember({
-  turn,
-  saver,
-  items,
-  reads: { member, ...reads },
-  incoming,
-}: {
+interface Batch<R> {
   readonly turn: Turn;
   readonly saver: BySaver;
   readonly items: readonly ClientItem[];
-  readonly reads: Reads;
-  readonly incoming?: ReadonlyMap<string, ItemRow> | undefined;
-}): Answer<SaveResult> {
-  const permission = (member.get(memberKey(turn, saver.by))?.permission ?? null) as Permission | null;
-  return saveAs({ turn, saver, permission, items, reads, incoming });
+  readonly reads: R;
+  /** The rows at the source, by uuid, where a transfer brings these items here. */
+  readonly incoming?: ReadonlyMap<string, ItemRow>;
 }
 
-function saveAs({
-  turn,
-  saver,
-  permission,
-  items,
-  reads,
-  incoming,
-}: {
-  readonly turn: Turn;
-  readonly saver: BySaver;
-  readonly permission: Permission | null;
-  readonly items: readonly ClientItem[];
-  readonly reads: StoredReads;
-  readonly incoming?: ReadonlyMap<string, ItemRow> | undefined;
-}): Answer<SaveResult> {
+function saveByMember({ reads: { member, ...reads }, ...batch }: Batch<Reads>): Answer<SaveResult> {
+  const { turn, saver } = batch;
+  const permission = (member.get(memberKey(turn, saver.by))?.permission ?? null) as Permission | null;
+  return saveAs(permission, { ...batch, reads });
+}
+
+function saveAs(
+  permission: Permission | null,
+  { turn, saver, items, reads, incoming }: Batch<StoredReads>,
+): Answer<SaveResult> {
   const vault = { permission, owns: (ownerUuid: string) => successorOfOwner(turn, ownerUuid) === saver.by };
   const by = { userUuid: saver.by, sessionUuid: saver.sessionUuid, readOnly: false, vault };
   const request = requestOf(saver);
@@ -168,19 +154,10 @@ const withSuccessors = (view: View, stored: KeysResult<typeof item>): KeysResult
  * If the item has returned to its owner meanwhile, the owner's collection decides both. `left` has the rows of the items here;
  * it is absent if they come from another collection.
  */
-function saveInEndedVault({
-  turn,
-  saver,
-  items,
-  reads,
-  left,
-}: {
-  readonly turn: Turn;
-  readonly saver: BySaver;
-  readonly items: readonly ClientItem[];
-  readonly reads: StoredReads;
-  readonly left?: KeysResult<typeof item>;
-}): Answer<SaveResult> {
+function saveInEndedVault(
+  { turn, saver, items, reads }: Batch<StoredReads>,
+  left?: KeysResult<typeof item>,
+): Answer<SaveResult> {
   const here = left && withSuccessors(turn, left);
   const routed = items.map((sent) => {
     const row = isUuid(sent.uuid) ? here?.get(keyOf(turn, sent.uuid)) : undefined;
@@ -188,7 +165,7 @@ function saveInEndedVault({
   });
   const itemsFor = (to: SaveDestination) =>
     routed.filter(({ destination }) => destination === to).map(({ sent }) => sent);
-  const result = saveAs({ turn, saver, permission: 'admin', items: itemsFor('here'), reads });
+  const result = saveAs('admin', { turn, saver, items: itemsFor('here'), reads });
   if (isRefused(result)) return result;
   const { saved, conflicts, notHere, ...rest } = result.ok;
   const refused = itemsFor('refused').map((sent) => notMember(sent, saver.by));
