@@ -26,6 +26,7 @@ interface AccountOptions {
   readonly email: string;
   readonly accessKeyFile?: string;
   readonly history?: boolean;
+  readonly oldProtocol?: boolean;
   readonly dryRun?: boolean;
 }
 
@@ -37,6 +38,7 @@ export function addImportAccount(group: Command, run: RunWithSession): void {
       .requiredOption('--email <address>', 'the address or name that signs in there')
       .option('--access-key-file <file>', 'the file with its access key, if clients need one')
       .option('--history', 'also bring the history of items: two requests for each of them')
+      .option('--old-protocol', 'the account is of protocol 001 or 002, and its server may know that')
       .option('--dry-run', 'say what would come and why something would not; nothing is written')
       .summary('bring one account from any server, with its password')
       .description(
@@ -73,14 +75,15 @@ async function importAccount(session: CommandSession, options: AccountOptions): 
 async function download(
   session: CommandSession,
   path: string,
-  { from, email, accessKeyFile, history = false }: AccountOptions,
+  { from, email, accessKeyFile, history = false, oldProtocol = false }: AccountOptions,
   password: string,
 ): Promise<DownloadedAccount> {
   const accessKey = accessKeyFile && readInputFile(accessKeyFile, '--access-key-file').toString().trim();
   const server: ServerAddress = { url: serverUrl(from), accessKey, deadlineMs: session.deadlineMs };
   const spool = await createSpool(path);
   try {
-    return await downloadAccount({ server, email, password, withHistory: history }, spool, session.terminal);
+    const credentials = { email, password, acceptsOldProtocol: oldProtocol };
+    return await downloadAccount({ server, ...credentials, withHistory: history }, spool, session.terminal);
   } catch (error) {
     if (error instanceof UnreachableError)
       throw new CommandFailure(exitCodes.unavailable, `${error.message}.`);
