@@ -114,10 +114,10 @@ async function bring(
     preferred: new Set(),
     progress: () => undefined,
   };
-  await runImport(context, undefined, { keepClosed: true });
+  await runImport(context, undefined, { keepClosed: true, isWhole: false });
   const { report } = context;
   const isHere = !dryRun && (await target.showAccount(userUuid))?.phase === 'closed';
-  const compared = isHere ? await verifyImport(context, undefined) : undefined;
+  const compared = isHere ? await verifyImport(context, undefined, { isWhole: false }) : undefined;
   const isSame = compared?.differenceCount === 0;
   if (isSame) await target.ask(ImportService.openAccount, { userUuid, unlock: false });
   const document = { ...report.document(), userUuid, dryRun, opened: isSame, inVaults, compared };
