@@ -20,6 +20,16 @@ const { list, verify } = commandsOf('docs/backup.md', 'See whether it can be res
 const { restore } = commandsOf('docs/backup.md', 'Restore', ['restore']);
 const { markAsRestored } = commandsOf('docs/backup.md', 'A copy of the data directory', ['markAsRestored']);
 
+const { examine } = commandsOf('docs/import.md', 'One evening', [
+  'makeFolder',
+  'copy',
+  'look',
+  'bulk',
+  'rest',
+  'compare',
+  'examine',
+]);
+
 const blocks = documentFiles.flatMap(codeBlocksOf);
 const commandBlocks = blocks.filter(({ language }) => language === 'sh');
 
@@ -106,6 +116,7 @@ test('a newcomer starts the server, tries the API, backs up, and restores', asyn
     [],
     'these are not served',
   );
+  t.regex(await sandbox.run(examine), /^ok +settings/m);
   await sandbox.run(backUp);
   await server.stop();
   t.regex(await sandbox.run(list), /^\d{8}T\d{9}Z-\w{8} .* no$/m);

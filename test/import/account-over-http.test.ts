@@ -3,6 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import { generateSync } from 'otplib';
 import { defaultItemSettings } from '../../actors/collection/settings.ts';
 import { type KeyParams, serverPasswordOf } from '../../cli/import/account/server-password.ts';
+import { commandsOf, replaced } from '../documentation/commands.ts';
 import { challengeOf, signIn, tokensOf } from '../kit/account.ts';
 import { Device } from '../kit/device.ts';
 import { startApi } from '../kit/internal-api.ts';
@@ -12,6 +13,8 @@ import { Postbox } from '../kit/postbox.ts';
 import { type ServerOptions, startServer } from '../kit/server.ts';
 import { makeVault } from '../kit/vaults.ts';
 import { passMs } from './moving.ts';
+
+const { bring } = commandsOf('docs/import.md', 'One account', ['bring']);
 
 const email = 'ada@example.org';
 const typed = 'correct horse battery staple';
@@ -33,7 +36,9 @@ async function started(
     options: readonly string[] = [],
     answers: string | ((prompt: string) => string | Promise<string>) = typed,
   ) => {
-    const args = ['import', 'account', '--from', there.url, '--email', email, ...options];
+    const replacements = { 'https://notes.example.org': there.url, 'alice@example.org': email };
+    const [, , ...documented] = replaced(bring, replacements).trim().split(/ +/);
+    const args = [...documented, ...options];
     return world.server.answered(runTyped(args, { address: world.address, typed: answers }), passMs);
   };
   const here = async () => {
@@ -208,5 +213,8 @@ test('an account that is locked after many failures says so', async (t) => {
   const { run } = await started(t);
   const codes = new Set<string>();
   for (let attempt = 0; attempt < 14; attempt += 1) codes.add((await run([], 'another password')).err);
-  t.true([...codes].some((text) => /Wait as it asks, and run the command again\./.test(text)), [...codes].join());
+  t.true(
+    [...codes].some((text) => /Wait as it asks, and run the command again\./.test(text)),
+    [...codes].join(),
+  );
 });
