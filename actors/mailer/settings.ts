@@ -93,7 +93,7 @@ export const mailSettings = sameOnAllNodes(
       max: 100_000,
       default: 200,
       description:
-        "The most reminders, and notices of dead man's switches, that one account may have sent in a day to its own address, which nobody has checked to be its owner's. 0 is no limit.",
+        "The most reminders and notices of dead man's switches that one account may have sent in a day to its own address. Nobody has checked that the address is the owner's. 0 is no limit.",
     }),
     mailboxPerDay: integer({
       name: 'MAILS_TO_MAILBOX_PER_DAY',
@@ -117,7 +117,7 @@ export const mailSettings = sameOnAllNodes(
         max: 4_096,
         default: 64,
         description:
-          'All mails in the queue, dead ones included, as they are stored. The last MiB is kept for codes and notices about security. The embedded database takes mail only while its disk has another 64 MiB free; for a database elsewhere, which this server cannot measure, see to that yourself.',
+          'All mails in the queue, dead ones included, as they are stored. The last MiB is kept for codes and notices about security. The embedded database takes mail only while its disk has another 64 MiB free. This server cannot measure the disk of a database elsewhere, so see to that yourself.',
       }),
       mailBytes: mebibytes({
         name: 'MAIL_SIZE_MAX',

@@ -37,7 +37,7 @@ function retryPauseMs(attempts: number): number {
 }
 
 /**
- * A host of another release may not know a timer or a tell, and all hosts of an installation may be of that release for a while.
+ * A host of another release may not know a timer or a tell. All hosts of an installation may be of that release for a while.
  * Attempts are then ten minutes apart, so this is two days.
  */
 const undeclaredAttemptsMax = 300;

@@ -1,7 +1,7 @@
 /**
- * Usage counters of a collection's history, which is a log: the bytes ever appended to it, and how many of these bytes have been
- * removed from the front. The difference is an upper bound for the bytes still stored, as revisions in between may have been
- * overwritten or removed. So a removal needs no sizes, and the bound holds in every commit.
+ * Usage counters of a collection's history. The history is a log: the counters hold the bytes ever appended to it, and how many
+ * of these were removed from the front. The difference is an upper bound for the bytes still stored, as revisions in between
+ * may have been overwritten or removed. So a removal needs no sizes, and the bound holds in every commit.
  */
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
