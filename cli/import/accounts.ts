@@ -33,7 +33,7 @@ export type AccountOutcome =
 
 export async function importAccount(context: ImportContext, user: SourceUser): Promise<AccountOutcome> {
   const { report, target, dryRun } = context;
-  const reason = refusalOf(context, user);
+  const reason = reasonToSkipUser(context, user);
   if (reason !== undefined) {
     report.skipped('users', reason, user.uuid);
     return { state: 'skipped' };
@@ -78,7 +78,7 @@ export async function accountOf(
   };
 }
 
-export function refusalOf({ report }: Pick<ImportContext, 'report'>, user: SourceUser): string | undefined {
+export function reasonToSkipUser({ report }: Pick<ImportContext, 'report'>, user: SourceUser): string | undefined {
   if (user.email === undefined || user.email.trim() === '') return 'no-address';
   if (versionOf(user) === undefined) return 'key-params';
   if (!bcryptForm.test(user.passwordHash)) report.note('users', 'password-unusable', user.uuid);

@@ -119,7 +119,7 @@ async function write(
   const items: ImportItem[] = [];
   for (const item of await tables.items(versioned.map(({ uuid }) => uuid))) {
     const version = versions.get(item.uuid.toLowerCase());
-    const reason = version === undefined ? 'changing' : refusalOf(context, item);
+    const reason = version === undefined ? 'changing' : reasonToSkipItem(context, item);
     if (version === undefined || reason !== undefined) {
       report.skipped('items', reason ?? 'changing', item.uuid);
       continue;
@@ -140,7 +140,7 @@ async function write(
   for (const { uuid, reason } of refused) report.skipped('items', reason, uuid);
 }
 
-export function refusalOf({ limits }: Pick<ImportContext, 'limits'>, item: SourceItem): string | undefined {
+export function reasonToSkipItem({ limits }: Pick<ImportContext, 'limits'>, item: SourceItem): string | undefined {
   if (item.contentType !== undefined && !limits.contentTypes.includes(item.contentType))
     return 'content-type';
   const isTooLarge = Buffer.byteLength(item.content ?? '') > limits.contentBytesMax;

@@ -33,7 +33,7 @@ export const rightsOf = ({ asker }: { readonly asker: Pick<MemberRow, 'permissio
 });
 
 /** Undefined if the token allows the use. It may still be redeemed. */
-export function refusalOf(
+export function refusalOfToken(
   view: View,
   claims: ValetClaims,
   asker: { readonly mayWrite: boolean } | undefined,

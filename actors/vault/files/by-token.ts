@@ -5,7 +5,7 @@ import { deleteByToken, invalidToken, openedFile, stillThere } from '../../files
 import { file, fileKey } from '../../files/tables.ts';
 import { noSuchVault } from '../contract.ts';
 import { memberListFor, notify } from '../member-list.ts';
-import { accessOf, accessPlan, onlyReads, refusalOf, rightsOf } from './access.ts';
+import { accessOf, accessPlan, onlyReads, refusalOfToken, rightsOf } from './access.ts';
 import { VaultFiles } from './contract.ts';
 import { moveCommands } from './move.ts';
 import { vaultFiles } from './own-files.ts';
@@ -27,7 +27,7 @@ const deleteFile = command({
   turn: (turn, request, { files, ...reads }) => {
     const { claims } = request;
     const memberList = memberListFor(turn, claims.userUuid, reads);
-    const refused = refusalOf(turn, claims, memberList && rightsOf(memberList));
+    const refused = refusalOfToken(turn, claims, memberList && rightsOf(memberList));
     if (refused !== undefined || memberList === undefined) return refused ?? invalidToken;
     const row = files.get(fileKey(turn, claims.remoteIdentifier));
     const deleted = deleteByToken(turn, vaultFiles(turn, memberList.vault), claims, row);
@@ -44,7 +44,7 @@ const openFile = sharedRead({
     files: keys(file, [fileKey(view, request.claims.remoteIdentifier)]),
   }),
   answer: (view, request, { files, ...reads }) => {
-    const refused = refusalOf(view, request.claims, accessOf(view, request.claims.userUuid, reads));
+    const refused = refusalOfToken(view, request.claims, accessOf(view, request.claims.userUuid, reads));
     return refused ?? openedFile(files.get(fileKey(view, request.claims.remoteIdentifier)));
   },
 });
@@ -56,7 +56,7 @@ const checkToken = sharedRead({
     files: keys(file, [fileKey(view, request.claims.remoteIdentifier)]),
   }),
   answer: (view, { claims, uploadUuid }, { files, ...reads }) => {
-    const refused = refusalOf(view, claims, accessOf(view, claims.userUuid, reads));
+    const refused = refusalOfToken(view, claims, accessOf(view, claims.userUuid, reads));
     return refused ?? stillThere(files.get(fileKey(view, claims.remoteIdentifier)), uploadUuid);
   },
 });

@@ -17,7 +17,7 @@ import {
 import { type Answer, answerOf, isRefused } from '../../reply.ts';
 import { Files } from '../../user/files/contract.ts';
 import { memberListFor, memberListOf, memberListPlan, notify } from '../member-list.ts';
-import { accessOf, accessPlan, refusalOf, rightsOf } from './access.ts';
+import { accessOf, accessPlan, refusalOfToken, rightsOf } from './access.ts';
 import { VaultFiles } from './contract.ts';
 import { releaseAt, vaultFiles } from './own-files.ts';
 import { holdAt, ownerChanged, writing } from './uploads.ts';
@@ -33,7 +33,7 @@ const prepare = command({
   turn: (turn, request, { files, ...reads }) => {
     const { claims, to } = request;
     const access = accessOf(turn, claims.userUuid, reads);
-    const refused = refusalOf(turn, claims, access);
+    const refused = refusalOfToken(turn, claims, access);
     if (refused !== undefined || access === undefined) return refused ?? invalidToken;
     const prepared = prepareFileTransfer({
       turn,
@@ -64,7 +64,7 @@ const apply = workflow({
       turn: (turn, reads) => {
         const memberList = memberListFor(turn, claims.userUuid, reads);
         const refused =
-          memberList === undefined ? invalidToken : refusalOf(turn, claims, rightsOf(memberList));
+          memberList === undefined ? invalidToken : refusalOfToken(turn, claims, rightsOf(memberList));
         const changed =
           memberList !== undefined && memberList.vault.owner_uuid !== ownerUuid ? ownerChanged : undefined;
         const garbage = () => refusalByGarbage(turn, vaultFiles(turn));

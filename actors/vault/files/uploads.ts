@@ -28,7 +28,7 @@ import { type Answer, answerOf, isRefused, type Refused, refuse } from '../../re
 import { Files } from '../../user/files/contract.ts';
 import { memberListFor, memberListPlan, notify } from '../member-list.ts';
 import type { VaultRow } from '../tables.ts';
-import { accessOf, accessPlan, refusalOf, rightsOf } from './access.ts';
+import { accessOf, accessPlan, refusalOfToken, rightsOf } from './access.ts';
 import { VaultFiles } from './contract.ts';
 import { grantMap, releaseAt, vaultFiles } from './own-files.ts';
 
@@ -49,7 +49,7 @@ export const writing = <R>(claims: ValetClaims, run: (turn: Turn, vault: VaultRo
   reads: (view: View) => accessPlan(view, claims.userUuid),
   turn: (turn: Turn, reads: Parameters<typeof accessOf>[2]): R | Refused => {
     const access = accessOf(turn, claims.userUuid, reads);
-    const refused = refusalOf(turn, claims, access);
+    const refused = refusalOfToken(turn, claims, access);
     if (refused !== undefined || access === undefined) return refused ?? invalidToken;
     return redeemedOn(turn, claims) === undefined ? run(turn, access.vault) : invalidToken;
   },
@@ -217,7 +217,7 @@ const close = workflow({
       reads: (view) => changePlan(view, request),
       early: (turn, reads) => {
         const memberList = memberListFor(turn, claims.userUuid, reads);
-        const refused = refusalOf(turn, claims, memberList && rightsOf(memberList));
+        const refused = refusalOfToken(turn, claims, memberList && rightsOf(memberList));
         return refused ?? answerIfRedeemed(turn, claims);
       },
       close: (turn, { files, ...reads }) => {

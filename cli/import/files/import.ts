@@ -77,7 +77,7 @@ async function importFile(
     return;
   }
   const isSameSize = (await target.fileBytes(owner, remoteIdentifier)) === source.bytes;
-  if (isSameSize && (await target.fileDigest(owner, remoteIdentifier)) === (await digestOf(files, source))) {
+  if (isSameSize && (await target.fileDigest(owner, remoteIdentifier)) === (await fileDigestOf(files, source))) {
     report.unchanged('files', 1);
     return;
   }
@@ -98,7 +98,7 @@ async function importFile(
   else report.skipped('files', 'differs', source.name);
 }
 
-export async function digestOf(files: SourceFiles, source: SourceFile): Promise<string> {
+export async function fileDigestOf(files: SourceFiles, source: SourceFile): Promise<string> {
   const hash = createHash('sha256');
   for await (const piece of await files.read(source)) hash.update(piece);
   return hash.digest('hex');

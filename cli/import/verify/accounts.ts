@@ -11,7 +11,7 @@ import {
   keyParamsOf,
   type ReadSettings,
   readSettings,
-  refusalOf,
+  reasonToSkipUser,
   versionOf,
 } from '../accounts.ts';
 import type { ImportContext } from '../context.ts';
@@ -22,7 +22,7 @@ import { type Compared, compareEntries, differ } from './compared.ts';
 /** Whether an import would write an account that is not here. */
 export async function isImportable(context: ImportContext, user: SourceUser): Promise<boolean> {
   const report = new ImportReport();
-  if (refusalOf({ report }, user) !== undefined) return false;
+  if (reasonToSkipUser({ report }, user) !== undefined) return false;
   const account = await accountOf(context, user, { settings: [], locked: false });
   return (await context.target.check(account)).refused === '';
 }

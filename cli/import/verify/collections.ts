@@ -6,7 +6,7 @@ import {
   itemOf,
   numbered,
   owningVaultOf,
-  refusalOf,
+  reasonToSkipItem,
   revisionOf,
   type Vaults,
   versionedOf,
@@ -168,7 +168,7 @@ async function nameMissing(
     const missing = versioned.filter(({ version }) => absent.has(version.uuid)).map(({ uuid }) => uuid);
     for (const item of await tables.items(missing)) {
       // The import has reported why it left these out.
-      if (refusalOf(context, item) !== undefined) continue;
+      if (reasonToSkipItem(context, item) !== undefined) continue;
       differ(compared, { what: 'item', uuid: item.uuid, why: 'missing' });
     }
   }

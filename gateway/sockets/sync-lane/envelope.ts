@@ -8,7 +8,7 @@
  * A frame that breaks these rules ends its socket, because the client and the server would not agree on what follows.
  */
 import { equalInConstantTime } from '../../../actors/identity/session-tokens.ts';
-import { digestOf, digestPattern } from './digest.ts';
+import { commandDigestOf, digestPattern } from './digest.ts';
 
 export const frameBytesMax = 524_288;
 export const sequenceMax = 2 ** 32 - 2;
@@ -121,7 +121,7 @@ function faultOf(fields: FrameFields): FrameFault | undefined {
 function faultOfDigest({ digest, type, payload }: FrameFields): FrameFault | undefined {
   if (typeof digest !== 'string' || !digestPattern.test(digest)) return 'INVALID_DIGEST';
   if (type !== 'COMMAND') return undefined;
-  return equalInConstantTime(digest, digestOf((payload as FrameFields)['body'] ?? null))
+  return equalInConstantTime(digest, commandDigestOf((payload as FrameFields)['body'] ?? null))
     ? undefined
     : 'INVALID_DIGEST';
 }
