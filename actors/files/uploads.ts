@@ -36,7 +36,7 @@ import {
   chunksMax,
   isWithoutGap,
   noChunks,
-  type Origin,
+  type BlobOrigin,
   withChunk,
 } from './layout.ts';
 import { type FileOwner, noSpace } from './owner.ts';
@@ -148,7 +148,7 @@ export function beginChunk(
   turn: Turn,
   owner: FileOwner,
   { remoteIdentifier, number, bytes, nonce }: ChunkRequest,
-): Origin | Refused {
+): BlobOrigin | Refused {
   const upload = openUploadOf(turn, remoteIdentifier);
   if (upload === undefined) return noUpload;
   const isRepeat = [chunkIn(upload.layout, number), ...upload.pending].some((each) => each?.nonce === nonce);
@@ -285,7 +285,7 @@ export function putFile(
 }
 
 /** The blobs of an open upload so far. */
-export interface StoredUpload extends Origin {
+export interface StoredUpload extends BlobOrigin {
   readonly layout: BlobLayout;
 }
 

@@ -108,7 +108,7 @@ const isClosed = (turn: Turn, { source }: MailRow): boolean =>
   source === 'published-reminder' && !turn.use(AccountSettings).reminderDelivery;
 
 /** The worker found nothing to do. It ends unless a mail has come meanwhile. */
-export function leave(turn: Turn, worker: number, reads: ReadyReads): void {
+export function endWorker(turn: Turn, worker: number, reads: ReadyReads): void {
   const isMore = nextReady(worker, reads) !== undefined || isMoreBehind(reads);
   const choice = chooseRelay(turn);
   stopWorker(turn, worker);

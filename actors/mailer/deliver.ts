@@ -13,7 +13,7 @@ import {
   type LeasedMail,
   leasedPlan,
   leaseMs,
-  leave,
+  endWorker,
   readyPlan,
   recover,
   take,
@@ -48,7 +48,7 @@ export const deliver = job({
       else if (isLast) return run.finish({ turn: (turn) => runWorker(turn, worker) });
       else next = await takeNext();
     }
-    return run.finish({ reads: readyPlan, turn: (turn, reads) => leave(turn, worker, reads) });
+    return run.finish({ reads: readyPlan, turn: (turn, reads) => endWorker(turn, worker, reads) });
   },
 });
 

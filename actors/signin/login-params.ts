@@ -31,8 +31,8 @@ import { Signin } from './contract.ts';
 import {
   asksForCaptcha,
   debitAttempt,
-  type Origin,
-  originOf,
+  type AttemptOrigin,
+  attemptOriginOf,
   refusedAttempt,
   returnAttempt,
   type Source,
@@ -112,7 +112,7 @@ const isGuess = ({ code, appPassword, assertionResponse, recoveryCodes }: Params
 
 function begin(turn: Turn, request: ParamsRequest) {
   if (isGuess(request)) {
-    const origin = originOf(turn, sourceOf(request));
+    const origin = attemptOriginOf(turn, sourceOf(request));
     if (refusedAttempt(turn, origin, true) !== undefined) {
       return { refused: { ...lockedOut, captchaRequired: true } };
     }
@@ -206,7 +206,7 @@ function conclude({
   readonly outcome: FactorOutcome;
   readonly begun: StartedRequest;
 }) {
-  const origin = originOf(turn, sourceOf(request));
+  const origin = attemptOriginOf(turn, sourceOf(request));
   if (!('passed' in outcome)) return refusalOf({ turn, request, account, unmet: outcome, origin });
   // The check did not ask for a factor that was turned on meanwhile.
   const mayStore = turn.get(forgottenSlice) === forgotten;
@@ -272,7 +272,7 @@ function refusalOf({
   readonly request: ParamsRequest;
   readonly account: AccountRow | undefined;
   readonly unmet: Unmet;
-  readonly origin: Origin;
+  readonly origin: AttemptOrigin;
 }) {
   if (outcome !== 'missing') noteFailure(turn, account, request);
   const counted = isGuess(request) && { captchaRequired: asksForCaptcha(turn, origin) };

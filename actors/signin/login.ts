@@ -32,8 +32,8 @@ import {
   asksForCaptcha,
   debitAttempt,
   type OpenedSession,
-  type Origin,
-  originOf,
+  type AttemptOrigin,
+  attemptOriginOf,
   refusedAttempt,
 } from './counting.ts';
 import { expireLater } from './expiry.ts';
@@ -105,7 +105,7 @@ export const login = workflow({
 });
 
 interface StartedLogin {
-  readonly origin: Origin;
+  readonly origin: AttemptOrigin;
   readonly challengeMet: boolean;
   readonly asksForCaptcha: boolean;
   /** Whether the attempt after this one needs a captcha, should this one fail. */
@@ -113,7 +113,7 @@ interface StartedLogin {
 }
 
 function beginAttempt(turn: Turn, login: Login, captchaPassed: boolean): StartedLogin | Refused {
-  const origin = originOf(turn, { ipAddress: login.device.ipAddress, cookieSessions: login.cookieSessions });
+  const origin = attemptOriginOf(turn, { ipAddress: login.device.ipAddress, cookieSessions: login.cookieSessions });
   const why = refusedAttempt(turn, origin, captchaPassed);
   if (why === 'locked') return { refused: { ...lockedOut, captchaRequired: true } };
   const { password, codeVerifier, recoveryCodes } = login;
@@ -134,7 +134,7 @@ function beginAttempt(turn: Turn, login: Login, captchaPassed: boolean): Started
   };
 }
 
-function accept(turn: Turn, origin: Origin, opened: OpenedSession): void {
+function accept(turn: Turn, origin: AttemptOrigin, opened: OpenedSession): void {
   acceptAttempt(turn, origin, opened);
   expireLater(turn);
 }
@@ -150,7 +150,7 @@ async function openSessionAt(
   workflow: Workflow,
   account: AccountRow,
   login: Login & { readonly newHash?: string | undefined },
-  origin: Origin,
+  origin: AttemptOrigin,
 ) {
   const { email, workspace, apiVersion, ephemeral, recoveryCodes, device, newHash } = login;
   const credentialsVersion = account.credentials_version;

@@ -12,7 +12,7 @@ import {
   type BlobLayout,
   blobName,
   chunkBytesMax,
-  type Origin,
+  type BlobOrigin,
   piecesOf,
 } from '../../actors/files/layout.ts';
 import { type FileStore, FileStoreError } from '../../actors/files/store.ts';
@@ -214,7 +214,7 @@ function byteRoutes(
       return blobName(origin, blob);
     });
     // If this fails too, it counts as held for a while, until the sweep removes it.
-    const abandon = ({ uploadUuid }: Origin, storedBytes: number) =>
+    const abandon = ({ uploadUuid }: BlobOrigin, storedBytes: number) =>
       owner
         .abandonChunk({ claims, uploadUuid, ...blob, bytes: storedBytes }, context.ask)
         .catch(() => undefined);
@@ -365,7 +365,7 @@ async function* bytesOf({
   signal,
 }: {
   readonly store: Pick<FileStore, 'read'>;
-  readonly origin: Origin;
+  readonly origin: BlobOrigin;
   readonly layout: BlobLayout;
   readonly range: ByteRange;
   readonly signal: AbortSignal;

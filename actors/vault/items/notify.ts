@@ -47,7 +47,7 @@ export const leavePlan = (view: View, id: string, applied: readonly string[] = [
 });
 
 /** Finalizes a transfer out of the vault. */
-export function leave({
+export function finalizeTransferOut({
   turn,
   id,
   applied = [],

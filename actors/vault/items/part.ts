@@ -17,7 +17,7 @@ import { statusSlice } from '../state.ts';
 import { memberTable } from '../tables.ts';
 import { VaultItems } from './contract.ts';
 import { handItemsOnSoon, handItemsOnTimer } from './hand-on.ts';
-import { leave, leavePlan } from './notify.ts';
+import { finalizeTransferOut, leavePlan } from './notify.ts';
 import { returnToOwnersJob } from './return-to-owners.ts';
 import { deleteRevision, getRevision, listRevisions } from './revisions.ts';
 import { applyItemTransfer, finalizeItemTransfer, saveItems } from './save-items.ts';
@@ -69,7 +69,7 @@ export const vaultItems = vaultPart(VaultItems, {
       ...finalizeOverdueTransfer,
       missed: 'fire-once',
       reads: (view, { id }) => leavePlan(view, id),
-      turn: (turn, { id }, reads) => leave({ turn, id, reads }),
+      turn: (turn, { id }, reads) => finalizeTransferOut({ turn, id, reads }),
     }),
     ...revisionTimers(VaultItems.timers, () => false),
     handItemsOn: handItemsOnTimer,

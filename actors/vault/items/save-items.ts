@@ -26,7 +26,7 @@ import { statusSlice } from '../state.ts';
 import { successorOfOwner } from '../successors.ts';
 import { memberTable } from '../tables.ts';
 import { VaultItems } from './contract.ts';
-import { leave, leavePlan, notifyMembers, notifyRejoined, returning } from './notify.ts';
+import { finalizeTransferOut, leavePlan, notifyMembers, notifyRejoined, returning } from './notify.ts';
 
 interface BySaver {
   readonly by: string;
@@ -251,7 +251,7 @@ export const finalizeItemTransfer = command({
   ...VaultItems.commands.finalizeItemTransfer,
   reads: (view, { id, applied }) => leavePlan(view, id, applied),
   turn: (turn, { id, applied, by }, reads) => {
-    leave({ turn, id, applied, reads, by });
+    finalizeTransferOut({ turn, id, applied, reads, by });
     return {};
   },
 });
