@@ -25,7 +25,7 @@ import type { Random } from '../../runtime/random.ts';
 import type { FairnessKey } from '../queue.ts';
 import { Durability } from './durability.ts';
 import { FileCalls, FileWork, keyOfBlob, serverKey } from './file-calls.ts';
-import { codeOf, errorOf, type FileSystem, nodeFileSystem, type OpenFile, unless } from './file-system.ts';
+import { codeOf, fileStoreErrorOf, type FileSystem, nodeFileSystem, type OpenFile, unless } from './file-system.ts';
 import { largePieces } from './pieces.ts';
 import {
   announced,
@@ -150,7 +150,7 @@ class LocalDisk implements OpenFileStore {
     try {
       await unlessAborted(writing, work.signal);
     } catch (error) {
-      throw errorOf(error);
+      throw fileStoreErrorOf(error);
     } finally {
       this.#end(work);
     }
@@ -189,7 +189,7 @@ class LocalDisk implements OpenFileStore {
         yield piece;
       }
     } catch (error) {
-      throw codeOf(error) === 'ENOENT' ? new FileStoreError('missing', error) : errorOf(error);
+      throw codeOf(error) === 'ENOENT' ? new FileStoreError('missing', error) : fileStoreErrorOf(error);
     } finally {
       this.#end(work);
       // The file may not be closed while a read is in progress.
@@ -393,7 +393,7 @@ class LocalDisk implements OpenFileStore {
     try {
       return await unlessAborted(run(work), work.signal);
     } catch (error) {
-      throw errorOf(error);
+      throw fileStoreErrorOf(error);
     } finally {
       this.#end(work);
     }

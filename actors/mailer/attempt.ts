@@ -19,7 +19,7 @@ import { listenerOf, tellOutcome, tellRecalled } from './outcome.ts';
 import {
   asMail,
   isReady,
-  keyOf,
+  mailKey,
   type MailRow,
   mailTable,
   queueSlice,
@@ -79,7 +79,7 @@ type ReadyReads = PlanResults<ReturnType<typeof readyPlan>>;
 
 export const leasedPlan = (view: View, worker: number) => {
   const id = view.get(workersSlice).running[worker] ?? '';
-  return { leased: keys(mailTable, [keyOf(view, id)]) };
+  return { leased: keys(mailTable, [mailKey(view, id)]) };
 };
 type LeasedReads = PlanResults<ReturnType<typeof leasedPlan>>;
 
@@ -212,7 +212,7 @@ export function becomeDue(turn: Turn, mail: MailRow | undefined): void {
 
 function leasedMail(turn: Turn, worker: number, { leased }: LeasedReads): MailRow | undefined {
   const id = turn.get(workersSlice).running[worker] ?? '';
-  const mail = asMail(leased.get(keyOf(turn, id)));
+  const mail = asMail(leased.get(mailKey(turn, id)));
   return mail?.state === 'leased' ? mail : undefined;
 }
 

@@ -17,7 +17,7 @@ import { deadMap } from './dead.ts';
 import { deliver } from './deliver.ts';
 import { logSlice, mailAuditTable, mailLogTable } from './log-table.ts';
 import { checkCapacityCommand, queueCommand, queueTell, recallCommand, recallTell } from './queue.ts';
-import { asMail, keyOf, mailTable, queueSlice } from './queue-table.ts';
+import { asMail, mailKey, mailTable, queueSlice } from './queue-table.ts';
 import { recalledMap, unwantedSlice } from './recalled.ts';
 import { relayUseSlice } from './relay-use.ts';
 import { isConfigured, relaysSlice } from './relays.ts';
@@ -71,8 +71,8 @@ export const mailer = kindOf(Mailer, {
     due: timer({
       ...Mailer.timers.due,
       missed: 'fire-once',
-      reads: (view, { id }) => ({ mail: keys(mailTable, [keyOf(view, id)]) }),
-      turn: (turn, { id }, { mail }) => becomeDue(turn, asMail(mail.get(keyOf(turn, id)))),
+      reads: (view, { id }) => ({ mail: keys(mailTable, [mailKey(view, id)]) }),
+      turn: (turn, { id }, { mail }) => becomeDue(turn, asMail(mail.get(mailKey(turn, id)))),
     }),
     wake: timer({ ...Mailer.timers.wake, missed: 'fire-once', turn: wakeWorkers }),
     sweep: sweepTimer,

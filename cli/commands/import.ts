@@ -5,7 +5,7 @@ import { Option } from 'commander';
 import { ImportService } from '../../proto/generated/scriptorium/v1/import.ts';
 import { CommandFailure, exitCodes } from '../failure.ts';
 import type { ImportContext } from '../import/context.ts';
-import { openFiles, type SourceFiles } from '../import/files/source.ts';
+import { openSourceFiles, type SourceFiles } from '../import/files/source.ts';
 import { checkKey, sourceKey } from '../import/keys.ts';
 import { ImportReport } from '../import/report.ts';
 import { runImport } from '../import/run.ts';
@@ -201,7 +201,7 @@ async function withContext(
   work: (context: ImportContext, files: SourceFiles | undefined) => Promise<number>,
 ): Promise<number> {
   const serverKey = sourceKey(options);
-  const files = options.files === undefined ? undefined : await openFiles(options.files);
+  const files = options.files === undefined ? undefined : await openSourceFiles(options.files);
   const target = new ImportTarget(session);
   const limits = await target.describe();
   const main = await openDatabase(options.from, options.passwordFile);

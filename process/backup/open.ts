@@ -9,7 +9,7 @@ import { systemRandom } from '../../runtime/random.ts';
 import type { BackupConfiguration } from '../config/config.ts';
 import { openDataDirectory } from '../data-directory.ts';
 import { openDatabase } from '../database.ts';
-import { filesFolderOf, openStore } from '../files.ts';
+import { filesFolderOf, openFileStore } from '../files.ts';
 import { superuser } from '../postgres/cluster.ts';
 import { embeddedDatabase, endpointOf } from '../postgres/embedded.ts';
 import type { BlobSource } from './blobs.ts';
@@ -178,7 +178,7 @@ async function readBlobFile(folder: string, name: string): Promise<Buffer> {
 /** The store of files of a server that does not run. @throws StartError */
 export async function openFileStore(config: BackupConfiguration) {
   const { fileStore, dataDirectory, s3SecretAccessKey } = config;
-  const store = await openStore(
+  const store = await openFileStore(
     {
       config: { nodeId: 'restore', fileStore },
       secrets: { s3SecretAccessKey },

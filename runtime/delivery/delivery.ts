@@ -175,7 +175,7 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
   }
 }
 
-export function outcomeOf(
+export function messageOutcome(
   run: (resolve: (outcome: MessageOutcome) => void) => void,
 ): Promise<MessageOutcome> {
   return new Promise((resolve) => run(resolve));

@@ -19,7 +19,7 @@ import type { Kind } from '../kind.ts';
 import { decode } from '../store/encoding.ts';
 import type { SweepRead, TellRow } from '../store/store.ts';
 import { outboxTable } from '../store/tables.ts';
-import { afterFailure, isFaultOfTurn, outcomeOf, RowDelivery } from './delivery.ts';
+import { afterFailure, isFaultOfTurn, messageOutcome, RowDelivery } from './delivery.ts';
 
 type Run = 'done' | 'dropped';
 const tellPlan = '$tell';
@@ -122,7 +122,7 @@ export class TellDelivery extends RowDelivery<TellRow> {
       ...handler?.reads?.(view, payloadOf(handler, tell)),
       [tellPlan]: keys(outboxTable, [key]),
     });
-    return outcomeOf((resolve) =>
+    return messageOutcome((resolve) =>
       deliver(this.addressOf(tell), {
         what: `${tell.target_kind}.tell.${tell.name}`,
         // A tell creates its target if it does not exist, so that there is a row whose commit can consume the tell.

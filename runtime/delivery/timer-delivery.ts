@@ -24,7 +24,7 @@ import type { Jobs } from '../jobs/jobs.ts';
 import { isJobTimer, jobOf } from '../jobs/lease.ts';
 import { decode } from '../store/encoding.ts';
 import type { SweepRead, TimerRow } from '../store/store.ts';
-import { afterFailure, type DeliveryOptions, isFaultOfTurn, outcomeOf, RowDelivery } from './delivery.ts';
+import { afterFailure, type DeliveryOptions, isFaultOfTurn, messageOutcome, RowDelivery } from './delivery.ts';
 
 type Run = 'done' | 'dropped';
 
@@ -112,7 +112,7 @@ export class TimerDelivery extends RowDelivery<TimerRow, TimerDeliveryOptions> {
 
   #turn(row: TimerRow, handler: TimerHandler | undefined, work: Message['run']): Promise<MessageOutcome> {
     const { clock, limits, deliver } = this.options;
-    return outcomeOf((resolve) =>
+    return messageOutcome((resolve) =>
       deliver(this.addressOf(row), {
         what: `${row.kind}.timer.${timerBase(row.name)}`,
         creates: false,

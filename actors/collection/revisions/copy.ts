@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
 import { keyed, type MessageShape } from '../../../runtime/contract.ts';
 import { item } from '../item.ts';
-import { newestFirst, revisionsIn } from './read.ts';
+import { newestRevisionsFirst, revisionsIn } from './read.ts';
 import { revisionsPerItemMax, revisionUuid, type SlotKey, slotKeys, slotOfCopy } from './slots.ts';
 import { type RevisionRow, revision } from './table.ts';
 import { armTrim, keepRevision, type TrimTimer, takeCopies } from './usage.ts';
@@ -81,7 +81,7 @@ const isWhole = ({ content }: RevisionRow): boolean => content !== undefined;
 function chosen(turn: Turn, found: readonly RevisionRow[]): Remaining {
   let remainingBytes = copiedBytesMax;
   const fitting: RevisionRow[] = [];
-  for (const row of newestFirst(found).slice(0, revisionsPerItemMax)) {
+  for (const row of newestRevisionsFirst(found).slice(0, revisionsPerItemMax)) {
     if (remainingBytes <= 0) break;
     remainingBytes -= row.size;
     fitting.push(row);

@@ -51,11 +51,11 @@ export function historyOf(
   const { perItemMax, ageMs } = view.use(ItemSettings).revisions;
   const stored = revisionsIn(history, slotKeys(view.self.id, itemUuid), view.nowMs);
   const young = ageMs === 0 ? stored : stored.filter((row) => row.kept_at > view.nowMs - ageMs);
-  return newestFirst(young).slice(0, perItemMax);
+  return newestRevisionsFirst(young).slice(0, perItemMax);
 }
 
 /** If two have the same time, the one that was kept later comes first. */
-export const newestFirst = (rows: readonly RevisionRow[]): readonly RevisionRow[] =>
+export const newestRevisionsFirst = (rows: readonly RevisionRow[]): readonly RevisionRow[] =>
   rows.toSorted((a, b) => b.created_at - a.created_at || b.end_offset - a.end_offset);
 
 /** A revision as a client names it. */

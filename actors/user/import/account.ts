@@ -150,7 +150,7 @@ export const importOpen = command({
 });
 
 /** Call at a sign-in. After it, no import writes here. */
-export function noteUse(turn: Turn): void {
+export function endImport(turn: Turn): void {
   if (turn.get(importSlice).phase !== 'open') return;
   turn.set(importSlice, { ...turn.get(importSlice), phase: 'used' });
   turn.tell(Instance, instanceId).importedPasswords({ by: -1 });

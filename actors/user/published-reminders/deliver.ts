@@ -30,7 +30,7 @@ import {
   publishedReminderMap,
   uncertain,
 } from './published-reminder.ts';
-import { acceptedNow, armNext, put, setReminder } from './watch.ts';
+import { acceptedNow, armNext, putReminder, setReminder } from './watch.ts';
 
 const { deliverReminders } = PublishedReminders.jobs;
 
@@ -82,7 +82,7 @@ async function send(run: JobRun, claim: DeliveryClaim): Promise<void> {
 
 function recover(turn: Turn): void {
   for (const each of turn.entries(publishedReminderMap).values()) {
-    if (each.state === 'in-flight') put(turn, uncertain(each));
+    if (each.state === 'in-flight') putReminder(turn, uncertain(each));
   }
 }
 
@@ -121,14 +121,14 @@ function handedOver(turn: Turn, claim: DeliveryClaim): boolean {
     setReminder(turn, backInQueue(reminder, nextDayMs(turn.nowMs), 'transient'));
     return false;
   }
-  put(turn, inFlight(reminder));
+  putReminder(turn, inFlight(reminder));
   return true;
 }
 
 function conclude(turn: Turn, claim: DeliveryClaim, result: MessengerResult): void {
   const reminder = held(turn, claim);
   if (reminder === undefined || result.result === 'withdrawn') return;
-  put(turn, after(turn, reminder, result));
+  putReminder(turn, after(turn, reminder, result));
   armNext(turn);
 }
 

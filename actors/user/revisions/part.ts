@@ -27,7 +27,7 @@ import { profileSlice } from '../profile.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { askIfThere } from '../vaults/ask.ts';
 import { Revisions } from './contract.ts';
-import { newestFirst } from './order.ts';
+import { compareNewestFirst } from './order.ts';
 
 const notUuids = refuse.badRequest('That is not the uuid of an item or a revision.');
 const unknown = refuse.notFound('Revision not found.');
@@ -78,7 +78,7 @@ const listRevisions = signedInWorkflow({
       );
       revisions.push(...(reply?.revisions ?? []));
     }
-    const newest = revisions.toSorted(newestFirst);
+    const newest = revisions.toSorted(compareNewestFirst);
     const { perItemMax } = workflow.use(ItemSettings).revisions;
     return { revisions: newest.slice(0, perItemMax) };
   },

@@ -4,7 +4,7 @@ import type { Clock } from '../../clock.ts';
 import { OverloadedError, RetryableError } from '../../errors.ts';
 import type { OwnerEpochs } from '../owner-epochs.ts';
 import type { AskCall } from '../transport.ts';
-import { errorOf } from './error-reply.ts';
+import { actorErrorOf } from './error-reply.ts';
 import { decodeFrame, type Frame, FrameError } from './frame.ts';
 import type { HeldMessages, PackedFrame } from './held-messages.ts';
 import type { RejectedFrames, TransportMetrics } from './metrics.ts';
@@ -75,7 +75,7 @@ export class CallSender {
   async #read(answer: Uint8Array, deadlineMs: number): Promise<unknown> {
     const frame = await this.#opened(answer, deadlineMs);
     if (frame.kind === 'reply') return frame.value;
-    if (frame.kind === 'refusal') throw errorOf(frame);
+    if (frame.kind === 'refusal') throw actorErrorOf(frame);
     this.#options.rejected.count('kind');
     throw unreadable();
   }

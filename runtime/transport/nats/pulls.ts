@@ -9,7 +9,7 @@
 import type { Clock } from '../../clock.ts';
 import { NotFoundError, RetryableError } from '../../errors.ts';
 import { Semaphore } from '../../semaphore.ts';
-import { errorOf } from './error-reply.ts';
+import { actorErrorOf } from './error-reply.ts';
 import { decodeFrame, encodeFrame, type Frame, FrameError, type FrameOf, partBytes } from './frame.ts';
 import type { TransportMetrics } from './metrics.ts';
 import type { Mux } from './mux.ts';
@@ -96,7 +96,7 @@ export class Pulls {
     const fetch = encodeFrame({ kind: 'fetch', id: held.id, part });
     const answer = decodeFrame(await this.#request(holder, partsSubject(held.from), fetch, deadlineMs));
     metrics.frame('in', answer.kind);
-    if (answer.kind === 'refusal') throw errorOf(answer);
+    if (answer.kind === 'refusal') throw actorErrorOf(answer);
     const bytesMeant = Math.min(partBytes, held.bytes - part * partBytes);
     if (answer.kind !== 'part' || answer.bytes.length !== bytesMeant) {
       throw new NotFoundError('the part that came is another one');

@@ -45,8 +45,8 @@ export const mutants: readonly Mutant[] = [
     name: 'a-removal-forgotten-in-a-crash',
     harm: 'Where the host dies in the wrong moment, members keep an item that is not theirs any more.',
     file: 'actors/vault/items/part.ts',
-    find: 'leave({ turn, id, reads })',
-    replace: 'leave({ turn, id, reads: { ...reads, members: { ...reads.members, rows: [] } } })',
+    find: 'finalizeTransferOut({ turn, id, reads })',
+    replace: 'finalizeTransferOut({ turn, id, reads: { ...reads, members: { ...reads.members, rows: [] } } })',
     tests: ['test/behaviour/vaults/items-removed.test.ts'],
   },
   {

@@ -1,6 +1,6 @@
 /** One user at a time, found by their address: ban and feature flags. */
 import { button, element, field, form, table } from './elements.ts';
-import type { Page } from './page.ts';
+import type { PageTools } from './page.ts';
 
 interface Ban {
   readonly uuid: string;
@@ -14,7 +14,7 @@ interface Flags {
   readonly flags: Readonly<Record<string, string | null>>;
 }
 
-export function usersSection({ server, say }: Page): HTMLElement {
+export function usersSection({ server, say }: PageTools): HTMLElement {
   const email = element('input', { type: 'email', required: true, autocomplete: 'off' });
   const found = element('div');
 
