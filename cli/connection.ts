@@ -19,7 +19,7 @@ export interface ConnectionOptions {
 }
 
 /** A method of a generated service definition. */
-export interface Method<Request, Response> {
+export interface RpcMethod<Request, Response> {
   readonly path: string;
   readonly requestSerialize: (request: Request) => Buffer;
   readonly responseDeserialize: (bytes: Buffer) => Response;
@@ -50,7 +50,7 @@ export class ApiConnection {
 
   /** @throws Failure */
   ask<Request, Response>(
-    method: Method<Request, Response>,
+    method: RpcMethod<Request, Response>,
     request: Request,
     leastMs = 0,
   ): Promise<Response> {

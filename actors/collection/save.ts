@@ -65,7 +65,7 @@ export type SaveOutcome =
   | { readonly outcome: 'saved'; readonly row: ItemRow };
 
 /** The collection that the client names. */
-export function targetOf(
+export function namedCollectionOf(
   { userUuid }: Pick<Saver, 'userUuid'>,
   { shared_vault_uuid: vault }: ClientItem,
 ): string {
@@ -96,7 +96,7 @@ export function save({
   const isHere =
     incoming !== undefined || (stored?.collection === saver.collection && !isForwardingTombstone(stored));
   const rowHere = isHere ? stored : undefined;
-  const target = targetOf(saver, sent);
+  const target = namedCollectionOf(saver, sent);
   const refused = access(saver, sent, rowHere);
   if (refused !== undefined) return conflict(refused);
   if (rowHere === undefined && (stored !== undefined || target !== saver.collection)) return notHere;
@@ -156,7 +156,7 @@ function vaultSaveOf(
 function operationOf(sent: ClientItem, rowHere: ItemRow | undefined, stays: boolean): VaultOperation {
   if (rowHere === undefined) return 'create';
   if (rowHere.shared_vault_uuid === null) return 'add';
-  if (stays && rowHere.shared_vault_uuid === targetOf({ userUuid: '' }, sent)) return 'save';
+  if (stays && rowHere.shared_vault_uuid === namedCollectionOf({ userUuid: '' }, sent)) return 'save';
   return isAbsent(sent.shared_vault_uuid) ? 'remove' : 'move';
 }
 

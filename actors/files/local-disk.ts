@@ -31,7 +31,7 @@ import {
   announced,
   type ByteRange,
   checkList,
-  checkName,
+  checkBlobName,
   checkRange,
   FileStoreError,
   isBlobName,
@@ -157,12 +157,12 @@ class LocalDisk implements OpenFileStore {
   }
 
   persist(blobs: readonly WrittenBlob[]): Promise<void> {
-    for (const { name } of blobs) checkName(name);
+    for (const { name } of blobs) checkBlobName(name);
     return this.#withoutCaller((work) => this.#durability.persist(blobs, work));
   }
 
   async *read(name: string, range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    checkName(name);
+    checkBlobName(name);
     checkRange(range);
     const work = this.#begin(keyOfBlob(name), signal);
     const opening = this.#call(() => this.#fs.open(join(this.#folder, name)), work);
@@ -199,7 +199,7 @@ class LocalDisk implements OpenFileStore {
   }
 
   async remove(names: readonly string[]): Promise<void> {
-    for (const name of names) checkName(name);
+    for (const name of names) checkBlobName(name);
     this.#durability.forget(names);
     await this.#withoutCaller(async (work) => {
       for (const name of names) {

@@ -6,7 +6,7 @@ import { contract } from '../../runtime/contract.ts';
 import { ActorError, NotFoundError } from '../../runtime/errors.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
-import type { Mailbox } from './address.ts';
+import type { NamedAddress } from './address.ts';
 import {
   conclude,
   handOver,
@@ -72,7 +72,7 @@ async function send(
   });
 }
 
-function fromOf(run: JobRun, { source }: LeasedMail['mail'], relay: LeasedMail['relay']): Mailbox {
+function fromOf(run: JobRun, { source }: LeasedMail['mail'], relay: LeasedMail['relay']): NamedAddress {
   const { reminderFrom } = run.use(MailSettings);
   return (source === 'email-reminder' ? reminderFrom : undefined) ?? relay.from;
 }

@@ -16,7 +16,7 @@ import {
   text,
   WrongValue,
 } from '../../runtime/setting.ts';
-import { type Mailbox, mailbox } from './address.ts';
+import { type NamedAddress, namedAddress } from './address.ts';
 
 export const mailsMax = 50_000;
 /** The size of one mail: what servers may tell each other, with room to spare. */
@@ -24,8 +24,8 @@ export const mailBytesMax = 25 * 1_048_576;
 /** Where a connection begins with TLS unless something else is said. */
 export const implicitTlsPort = 465;
 
-function sender(text: string): Mailbox {
-  const found = mailbox(text);
+function sender(text: string): NamedAddress {
+  const found = namedAddress(text);
   if (found === undefined) throw new WrongValue('is not one address, alone or as `Name <address>`');
   return found;
 }

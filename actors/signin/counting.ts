@@ -10,16 +10,16 @@ import { SigninKeys } from '../identity/signin-keys.ts';
 import { refuse } from '../reply.ts';
 import { AccountSettings } from '../settings.ts';
 import {
-  type Attempts,
+  type AttemptCounters,
   attemptsMap,
   type Counter,
   currentAttempts,
-  debit,
+  countersAfterFailure,
   endOf,
   isLocked,
   needsCaptcha,
   networksMax,
-  noAttempts,
+  zeroCounters,
 } from './attempts.ts';
 import { isKnown, knownDeviceMap, knownNetworkMap, remember } from './known.ts';
 import {
@@ -93,7 +93,7 @@ export function debitAttempt(turn: Turn, origin: AttemptOrigin): void {
   const limits = turn.use(AccountSettings);
   const attempts = attemptsOf(turn, origin);
   if (turn.entry(attemptsMap, origin.key) === undefined) evictIfFull(turn);
-  turn.setEntry(attemptsMap, origin.key, debit(attempts, turn.nowMs, limits));
+  turn.setEntry(attemptsMap, origin.key, countersAfterFailure(attempts, turn.nowMs, limits));
   if (!origin.isUnknown) return;
   turn.set(unknownFailuresSlice, { count: currentUnknownFailures(turn).count + 1, lastMs: turn.nowMs });
 }
@@ -140,8 +140,8 @@ export function forgetAttempts(turn: Turn): void {
   turn.set(unknownFailuresSlice, noUnknownFailures);
 }
 
-function attemptsOf(turn: Turn, { key }: AttemptOrigin): Attempts {
-  return currentAttempts(turn.entry(attemptsMap, key) ?? noAttempts, turn.nowMs);
+function attemptsOf(turn: Turn, { key }: AttemptOrigin): AttemptCounters {
+  return currentAttempts(turn.entry(attemptsMap, key) ?? zeroCounters, turn.nowMs);
 }
 
 /** Drops the failures that expire first. */

@@ -24,7 +24,7 @@ import { type Actors, type Ask, unlessAbsent } from '../../runtime/handles.ts';
 import type { Random } from '../../runtime/random.ts';
 import { Downloads } from '../admission/downloads.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
-import { type ByteRange, parseRange, rangedReply } from '../http/ranges.ts';
+import { type InclusiveRange, parseRange, rangedReply } from '../http/ranges.ts';
 import type { RouteRefusal } from '../http/refusal.ts';
 import {
   type AnyRoute,
@@ -248,7 +248,7 @@ function byteRoutes(
     continuesByToken({ context, claims, owner }, origin.uploadUuid);
     const part = parseRange(range, sizeBytes);
     if (part === 'whole') return refusedAnswer(withoutRange);
-    const open = (byteRange: ByteRange) =>
+    const open = (byteRange: InclusiveRange) =>
       downloads.counted(
         claims.userUuid,
         bytesOf({ store, origin, layout, range: byteRange, signal: context.gone }),
@@ -367,7 +367,7 @@ async function* bytesOf({
   readonly store: Pick<FileStore, 'read'>;
   readonly origin: BlobOrigin;
   readonly layout: BlobLayout;
-  readonly range: ByteRange;
+  readonly range: InclusiveRange;
   readonly signal: AbortSignal;
 }): AsyncGenerator<Uint8Array, void, undefined> {
   for (const { name, start, end } of piecesOf(origin, layout, range)) {

@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
-import { checkName as checkBlobName, FileStoreError } from '../../actors/files/store.ts';
+import { checkBlobName, FileStoreError } from '../../actors/files/store.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLogger } from '../../runtime/ports.ts';
 import { systemRandom } from '../../runtime/random.ts';

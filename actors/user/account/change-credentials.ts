@@ -19,7 +19,7 @@ import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
 import { RetryableError } from '../../../runtime/errors.ts';
 import { slice } from '../../../runtime/slice.ts';
-import { type AccountRow, accountTable, addressKey } from '../../identity/account-table.ts';
+import { type AccountRow, accountTable, accountKey } from '../../identity/account-table.ts';
 import {
   hasSessions,
   isVersion,
@@ -157,7 +157,7 @@ function applyChange(
     throw new RetryableError('the credentials changed meanwhile', { outcome: 'none' });
   }
   const email = change.newEmail ?? profile.email;
-  const address = addressKey({ email, workspace: profile.workspace });
+  const address = accountKey({ email, workspace: profile.workspace });
   const conflicting = turn.conflicting(accountTable, address);
   if (conflicting !== undefined && conflicting.user_uuid !== turn.self.id) return emailInUse;
   const keyParams = storedKeyParams(change.keyParams, readKeyParams(before));

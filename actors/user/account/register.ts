@@ -11,7 +11,7 @@
 import type { z } from 'zod';
 import { lookup, type Turn, type Workflow, workflow } from '../../../runtime/command.ts';
 import { unlessAbsent } from '../../../runtime/handles.ts';
-import { type AccountRow, accountTable, addressKey } from '../../identity/account-table.ts';
+import { type AccountRow, accountTable, accountKey } from '../../identity/account-table.ts';
 import { CaptchaVerifier } from '../../identity/captcha.ts';
 import {
   hasSessions,
@@ -81,7 +81,7 @@ function beforeHash(
 ): Promise<Answer<SignInReply> | undefined> {
   return workflow.turn({
     recorded: true,
-    reads: () => ({ account: lookup(accountTable, [addressKey(registration)]) }),
+    reads: () => ({ account: lookup(accountTable, [accountKey(registration)]) }),
     turn: (_turn, { account }) => (account.rows.length > 0 ? emailInUse : undefined),
   });
 }
@@ -117,7 +117,7 @@ function createAccount(
     credentials_version: 1,
     key_params: JSON.stringify(stored),
   };
-  if (turn.conflicting(accountTable, addressKey({ email, workspace })) !== undefined) return emailInUse;
+  if (turn.conflicting(accountTable, accountKey({ email, workspace })) !== undefined) return emailInUse;
   turn.insert(accountTable, row);
   const profile: Profile = {
     state: 'active',

@@ -17,7 +17,7 @@ import { NotFoundError, RetryableError } from '../../../runtime/errors.ts';
 import { type Conflict, refusal } from '../../collection/conflicts.ts';
 import { batchesOf, isAbsent } from '../../collection/incoming.ts';
 import type { ClientItem } from '../../collection/item-fields.ts';
-import { notMember, targetOf } from '../../collection/save.ts';
+import { notMember, namedCollectionOf } from '../../collection/save.ts';
 import type { SavedEntry } from '../../collection/save-items.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import type { SyncReply, SyncRequest } from '../../collection/sync-contract.ts';
@@ -98,7 +98,7 @@ function inVaults(userUuid: string, items: readonly ClientItem[]): OfferedItems 
   return grouped(
     items
       .filter(({ shared_vault_uuid: vault }) => !isAbsent(vault))
-      .map((sent) => [targetOf({ userUuid }, sent), sent]),
+      .map((sent) => [namedCollectionOf({ userUuid }, sent), sent]),
   );
 }
 
@@ -235,7 +235,7 @@ async function locate({ workflow }: SaveContext, { lost, orphaned, missing }: So
   }
   for (const sent of lost) {
     const owningRow = owningRows.get(uuidOf(sent));
-    const collection = owningRow?.collection ?? targetOf({ userUuid: self }, sent);
+    const collection = owningRow?.collection ?? namedCollectionOf({ userUuid: self }, sent);
     const isGone = tombstones.has(uuidOf(sent)) && missing.has(uuidOf(sent));
     const isOwn = !isGone && (owningRow === undefined || collection === self || vaults.has(collection));
     if (isOwn) placed.push([collection, sent]);

@@ -18,10 +18,10 @@ import {
   mayDeliver,
   nextDayMs,
   ownTarget,
-  targetOf,
+  deliveryTargetOf,
 } from './delivery-config.ts';
 import {
-  afterFailure,
+  reminderAfterFailure,
   backInQueue,
   deliveredText,
   failed,
@@ -92,7 +92,7 @@ function nextClaim(turn: Turn): DeliveryClaim | undefined {
     .filter(({ state, via }) => state === 'claimed' && via === 'messenger')
     .toSorted((a, b) => a.dueAtMs - b.dueAtMs);
   for (const each of mine) {
-    const target = targetOf(ownTarget(turn, each), config);
+    const target = deliveryTargetOf(ownTarget(turn, each), config);
     if (mayDeliver(turn) && target !== undefined && target.channel !== 'email') {
       const { id, uuid, round } = each;
       const { channel, destination } = target;
@@ -112,7 +112,7 @@ function held(turn: Turn, { id, uuid, round }: DeliveryClaim): PublishedReminder
 function handedOver(turn: Turn, claim: DeliveryClaim): boolean {
   const reminder = held(turn, claim);
   if (reminder?.state !== 'claimed') return false;
-  const target = targetOf(ownTarget(turn, reminder), deliveryConfig(turn));
+  const target = deliveryTargetOf(ownTarget(turn, reminder), deliveryConfig(turn));
   if (!mayDeliver(turn) || !isSameTarget(target, claim)) {
     setReminder(turn, backInQueue(reminder, turn.nowMs));
     return false;
@@ -145,7 +145,7 @@ function after(
     case 'uncertain':
       return uncertain(reminder);
     case 'transient':
-      return afterFailure(reminder, turn.nowMs, result.failure);
+      return reminderAfterFailure(reminder, turn.nowMs, result.failure);
     case 'unable': {
       const { failure } = result;
       const usualMs = failure === 'not-configured' ? notConfiguredMs : busyMs;

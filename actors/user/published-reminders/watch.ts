@@ -21,7 +21,7 @@ import {
   mayDeliver,
   ownTarget,
   setDeliveryConfig,
-  targetOf,
+  deliveryTargetOf,
   viaOf,
 } from './delivery-config.ts';
 import {
@@ -127,7 +127,7 @@ function claimDue(turn: Turn): void {
 }
 
 function claim(turn: Turn, reminder: PublishedReminder, config: DeliveryConfig | null): boolean {
-  const target = targetOf(ownTarget(turn, reminder), config);
+  const target = deliveryTargetOf(ownTarget(turn, reminder), config);
   const isAble =
     target !== undefined && (target.channel === 'email' || turn.use(Messengers).isConfigured(target.channel));
   if (target === undefined || !isAble) {

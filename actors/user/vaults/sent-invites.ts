@@ -11,7 +11,7 @@ import { inviteResponse } from '../../vault/responses.ts';
 import { VaultSettings } from '../../vault/settings.ts';
 import { type InviteRow, inviteTable } from '../../vault/tables.ts';
 import { signedInWorkflow } from '../signed-in.ts';
-import { askIfThere, askVault, checkSession, forEach, uuidOf } from './ask.ts';
+import { askIfThere, askVault, sessionCheckStep, forEach, uuidOf } from './ask.ts';
 import { Vaults } from './contract.ts';
 import { fromStart, membershipFor, ownVaultsPlan } from './list.ts';
 import { mayCollaborate, switchedOff } from './memberships.ts';
@@ -80,7 +80,7 @@ function defectOf(encryptedMessage: string): Refused | undefined {
 export const listVaultInvites = signedInWorkflow({
   ...Vaults.commands.listVaultInvites,
   run: async (workflow, { sharedVaultUuid }) => {
-    await workflow.turn(checkSession);
+    await workflow.turn(sessionCheckStep);
     const { id: by } = workflow.self;
     const sent = await askIfThere(workflow, Vault, sharedVaultUuid, (vault) => vault.sentInvites({ by }));
     return sent ?? { invites: [] };
@@ -105,7 +105,7 @@ export const listOutboundInvites = signedInWorkflow({
 export const cancelVaultInvites = signedInWorkflow({
   ...Vaults.commands.cancelVaultInvites,
   run: async (workflow, { sharedVaultUuid }) => {
-    await workflow.turn(checkSession);
+    await workflow.turn(sessionCheckStep);
     const { id: by } = workflow.self;
     await askIfThere(workflow, Vault, sharedVaultUuid, (vault) => vault.cancelInvites({ by }));
     return { success: true };

@@ -31,7 +31,7 @@ import { LaneMemory } from './budget.ts';
 import { LaneCommands } from './commands.ts';
 import { frameBytesMax } from './envelope.ts';
 import { type LaneServices, LaneSocket, type Redeemed } from './lane-socket.ts';
-import { prometheusLaneMetrics, type RefusalReason } from './metrics.ts';
+import { prometheusLaneMetrics, type UpgradeRefusal } from './metrics.ts';
 import { createOrigins } from './origins.ts';
 import type { SyncTicket, SyncTickets } from './tickets.ts';
 
@@ -79,12 +79,12 @@ const closeIntervalMs = 1;
 const closeTickMs = 50;
 
 interface RefusedUpgrade {
-  readonly reason: RefusalReason;
+  readonly reason: UpgradeRefusal;
   readonly refusal: Refusal;
 }
 
 const refused = (
-  reason: RefusalReason,
+  reason: UpgradeRefusal,
   status: number,
   message: string,
   retryAfterMs?: number,

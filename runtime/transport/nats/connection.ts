@@ -18,7 +18,7 @@ import { type Clock, sleep } from '../../clock.ts';
 import { messageOf, OverloadedError, TerminalError, UnavailableError } from '../../errors.ts';
 import type { Logger } from '../../ports.ts';
 import type { Random } from '../../random.ts';
-import { DialError, dial, type NatsAccess, type ServerAddress, serverOf } from './dial.ts';
+import { DialError, dial, type NatsAccess, type NatsServerAddress, serverOf } from './dial.ts';
 import { FrameError } from './frame.ts';
 import type { MessageSigner, SignedMessage } from './message-signature.ts';
 import type { RejectedFrames } from './metrics.ts';
@@ -69,7 +69,7 @@ interface ActiveSubscription {
 
 export class ClusterConnection {
   readonly #options: NatsConnectionOptions;
-  readonly #servers: readonly ServerAddress[];
+  readonly #servers: readonly NatsServerAddress[];
   #client: NatsConnection | undefined;
   #isClosed = false;
   readonly #subscribed = new Set<ActiveSubscription>();
@@ -213,7 +213,7 @@ export class ClusterConnection {
     this.#wakeWaiting();
   }
 
-  async #watch(client: NatsConnection, server: ServerAddress): Promise<void> {
+  async #watch(client: NatsConnection, server: NatsServerAddress): Promise<void> {
     for await (const status of client.status()) {
       if (status.type === 'disconnect' || status.type === 'staleConnection') this.#lost(client, server);
       if (status.type === 'error') {
@@ -222,7 +222,7 @@ export class ClusterConnection {
     }
   }
 
-  #lost(client: NatsConnection, server: ServerAddress): void {
+  #lost(client: NatsConnection, server: NatsServerAddress): void {
     if (this.#client !== client) return;
     this.#client = undefined;
     this.#lostAtMs = this.#options.clock.monotonicMs();
