@@ -1,7 +1,7 @@
 /** One connection to the internal API of one node; every node answers for the whole cluster. */
 import { basename, relative, resolve } from 'node:path';
 import { ChannelCredentials, Client, logVerbosity, Metadata, setLogVerbosity } from '@grpc/grpc-js';
-import { CommandFailure, exitCodes, failureOf, isServiceError } from './failure.ts';
+import { CommandFailure, exitCodes, commandFailureOf, isServiceError } from './failure.ts';
 import { readInputFile } from './input-file.ts';
 
 export interface ConnectionOptions {
@@ -67,7 +67,7 @@ export class ApiConnection {
         { deadline },
         (error, response) => {
           if (error !== null) {
-            reject(isServiceError(error) ? failureOf(error, address, deadlineMs) : error);
+            reject(isServiceError(error) ? commandFailureOf(error, address, deadlineMs) : error);
           } else if (response === undefined) {
             reject(new CommandFailure(exitCodes.unavailable, `${address} gave no answer.`));
           } else {

@@ -105,7 +105,7 @@ const isBeyond = (before: number, after: number, limit: number): boolean =>
   limit > 0 && after > limit && after > before;
 
 /** Nothing more fits. */
-export const isFull = (
+export const isCollectionFull = (
   { items, sizeBytes }: Head,
   { items: itemsMax, bytes: bytesMax }: ItemSettings['quota'],
 ) => (itemsMax > 0 && items >= itemsMax) || (bytesMax > 0 && sizeBytes >= bytesMax);

@@ -138,7 +138,7 @@ export const fingerprintedFields = [
  * A deletion is the same deletion whichever vault it names. An item that names an ended vault is saved in its owning collection
  * as if it named none (`actors/user/items/save-across-collections.ts`). Its repeat names the vault again.
  */
-export function fingerprintOf(sessionUuid: string, sent: ClientItem): Buffer {
+export function fingerprintOfSave(sessionUuid: string, sent: ClientItem): Buffer {
   const distinct = sent.deleted === true ? { ...sent, shared_vault_uuid: null } : sent;
   const fields = [sessionUuid, ...fingerprintedFields.map((name) => distinct[name])];
   return hash('sha256', JSON.stringify(fields), 'buffer');

@@ -24,7 +24,7 @@ import { type Conflict, refusal, syncConflict } from './conflicts.ts';
 import type { Head } from './head.ts';
 import { defectOf, fieldsOf, isAbsent, isUuid } from './incoming.ts';
 import { type ItemRow, isForwardingTombstone, isWhole, transferVersionOf } from './item.ts';
-import { type ClientItem, fingerprintOf, parseMicros } from './item-fields.ts';
+import { type ClientItem, fingerprintOfSave, parseMicros } from './item-fields.ts';
 import { savedRow } from './saved-row.ts';
 import { knowsVaults, type VaultOperation, type VaultSave, vaultDefect } from './vault-rules.ts';
 
@@ -100,7 +100,7 @@ export function save({
   const refused = access(saver, sent, rowHere);
   if (refused !== undefined) return conflict(refused);
   if (rowHere === undefined && (stored !== undefined || target !== saver.collection)) return notHere;
-  const fingerprint = fingerprintOf(saver.sessionUuid, sent);
+  const fingerprint = fingerprintOfSave(saver.sessionUuid, sent);
   // Even if it names another collection: it was saved there, and came from there without a save.
   if (rowHere?.fingerprint.equals(fingerprint) && incoming === undefined) {
     return saver.legacy && !isWhole(rowHere) ? later : { outcome: 'repeat', row: rowHere };

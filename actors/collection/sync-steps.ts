@@ -15,7 +15,7 @@ import { type Conflict, syncConflict } from './conflicts.ts';
 import { type Head, head, outgrows, quotaExceeded } from './head.ts';
 import { type ItemRow, isForwardingTombstone, isWhole, item, transferVersionOf } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
-import { changesPlan, frontPlan, type ItemPage, pageItems, pageOf, tokensOf } from './retrieve.ts';
+import { changesPlan, frontPlan, type ItemPage, pageItems, itemPageOf, tokensOf } from './retrieve.ts';
 import { holding } from './revisions/held.ts';
 import { keepHistory, type RevisionTimers } from './revisions/keep.ts';
 import type { Saver } from './save.ts';
@@ -79,7 +79,7 @@ export interface SyncProgress {
   readonly head: Head;
 }
 
-export function pagePlans(view: View, request: SyncRequest) {
+export function syncPagePlans(view: View, request: SyncRequest) {
   const now = view.get(head);
   const limits = { items: pageItems(request.limit), bytes: view.use(ItemSettings).transferLimitBytes };
   const start = isVaultExclusive(request) ? nothingAfter(now) : startAt(view, request);
@@ -125,7 +125,7 @@ export function unbegun(view: View): SyncProgress {
 function pageIn(view: View, request: SyncRequest, reads: PageReads, start: Start): ItemPage {
   // A request for vaults alone gets none of the user's own items, so their cursor stays where it was.
   if (isVaultExclusive(request)) return { rows: [], reached: start.after, complete: true };
-  return pageOf({
+  return itemPageOf({
     changes: reads.changes,
     front: reads.front,
     start,

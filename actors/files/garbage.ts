@@ -31,7 +31,7 @@ export const garbageMax = 1_000;
 const cleaningUp: Refused = refuse.notNow('Earlier files are still being removed.', 30_000);
 
 /** `bytes` of a chunk: as many as may be in the store. */
-export function discard(turn: Turn, cleanup: Cleanup, origin: BlobOrigin, chunks: readonly Chunk[]): void {
+export function discardChunks(turn: Turn, cleanup: Cleanup, origin: BlobOrigin, chunks: readonly Chunk[]): void {
   if (chunks.length === 0) return;
   const { discardedThrough, garbageBytes } = turn.get(filesSlice);
   const number = discardedThrough + 1;
@@ -48,7 +48,7 @@ export function discard(turn: Turn, cleanup: Cleanup, origin: BlobOrigin, chunks
 }
 
 export const discardFile = (turn: Turn, cleanup: Cleanup, row: FileRow): void =>
-  discard(turn, cleanup, blobOriginOf(row), chunksIn(row.layout));
+  discardChunks(turn, cleanup, blobOriginOf(row), chunksIn(row.layout));
 
 /** Removes the file, and makes garbage of its blobs. */
 export function removeFile(turn: Turn, cleanup: Cleanup, row: FileRow): void {

@@ -27,7 +27,7 @@ import { z } from 'zod';
 import { keys, lookup, type PlanResults, type Turn, timer, type View } from '../../runtime/command.ts';
 import { type SliceSource, sliceMap } from '../../runtime/slice.ts';
 import { type Refused, refuse } from '../reply.ts';
-import { discard, discardFile, garbageOf, refusalByGarbage } from './garbage.ts';
+import { discardChunks, discardFile, garbageOf, refusalByGarbage } from './garbage.ts';
 import {
   type BlobLayout,
   type Chunk,
@@ -165,7 +165,7 @@ export function beginChunk(
   const requested = { uploadUuid, bytes: heldBy(upload) - bytesOf(late) + bytes };
   if (!owner.quota.hasCapacity(requested, others)) return noSpace;
   turn.setEntry(uploadMap, remoteIdentifier, next);
-  discard(turn, owner.cleanup, originOf(turn, upload), late);
+  discardChunks(turn, owner.cleanup, originOf(turn, upload), late);
   return originOf(turn, upload);
 }
 
@@ -193,7 +193,7 @@ export function finishChunk(
     storedBytes: upload.storedBytes + chunk.bytes - (earlier?.bytes ?? 0),
     pending: upload.pending.filter((each) => each !== chunk && !replaced.includes(each)),
   });
-  discard(turn, cleanup, originOf(turn, upload), [...replaced, ...(earlier === undefined ? [] : [earlier])]);
+  discardChunks(turn, cleanup, originOf(turn, upload), [...replaced, ...(earlier === undefined ? [] : [earlier])]);
   return done;
 }
 
@@ -231,7 +231,7 @@ export function abandonChunk(
     const rows = own === undefined ? anywhere.rows : [own, ...anywhere.rows];
     if (rows.some((row) => row.upload_uuid === uploadUuid && chunksIn(row.layout).some(isIt))) return done;
   }
-  discard(turn, cleanup, originOf(turn, { uploadUuid }), [chunk]);
+  discardChunks(turn, cleanup, originOf(turn, { uploadUuid }), [chunk]);
   return done;
 }
 
@@ -251,7 +251,7 @@ export function closeUpload(
   if (bytes > fileBytesMax) return tooLarge;
   if (!quota.hasCapacity({ uploadUuid, bytes }, 0)) return noSpace;
   turn.removeEntry(uploadMap, remoteIdentifier);
-  discard(turn, cleanup, originOf(turn, upload), pending);
+  discardChunks(turn, cleanup, originOf(turn, upload), pending);
   const grownBytes = putFile(turn, cleanup, { remoteIdentifier, uploadUuid, bytes, layout }, replaced);
   quota.grow(grownBytes, uploadUuid);
   return done;
@@ -350,7 +350,7 @@ export function endUploads(turn: Turn, owner: FileOwner, which: 'overdue' | 'all
 function endUpload(turn: Turn, owner: FileOwner, remoteIdentifier: string, upload: Upload): void {
   turn.removeEntry(uploadMap, remoteIdentifier);
   owner.quota.release(upload.uploadUuid);
-  discard(turn, owner.cleanup, originOf(turn, upload), [...chunksIn(upload.layout), ...upload.pending]);
+  discardChunks(turn, owner.cleanup, originOf(turn, upload), [...chunksIn(upload.layout), ...upload.pending]);
 }
 
 function openUploadOf(turn: Turn, remoteIdentifier: string): Upload | undefined {

@@ -11,7 +11,7 @@ import { type ItemRow, isForwardingTombstone, item } from '../collection/item.ts
 import { isKnownContentType } from '../collection/item-fields.ts';
 import { revisionsPerItemMax } from '../collection/revisions/slots.ts';
 import { type RevisionRow, revision } from '../collection/revisions/table.ts';
-import { ciphertextAsItWas, identityOf } from '../collection/saved-row.ts';
+import { ciphertextAsItWas, rowIdentityOf } from '../collection/saved-row.ts';
 import { ItemSettings } from '../collection/settings.ts';
 import type { ImportedItem, ItemVersion, refusalReasons } from './messages.ts';
 
@@ -110,7 +110,7 @@ function rowOf(
   before: ItemRow | undefined,
 ): ItemRow {
   return {
-    ...identityOf({ collection: turn.self.id, uuid: imported.uuid }, position, before),
+    ...rowIdentityOf({ collection: turn.self.id, uuid: imported.uuid }, position, before),
     owner_uuid: imported.ownerUuid,
     content_type: imported.contentType ?? null,
     ...(imported.deleted ? ciphertextAsItWas.tombstone : ciphertextAsItWas.whole(imported)),

@@ -38,7 +38,7 @@ function rowOf(turn: Turn, imported: ImportedRevision): Omit<RevisionRow, 'end_o
   };
 }
 
-export const historyPlan = (view: View, itemUuid: string) => ({
+export const allRevisionsPlan = (view: View, itemUuid: string) => ({
   rows: keys(revision, slotKeys(view.self.id, itemUuid, 0, revisionsPerItemMax)),
 });
 

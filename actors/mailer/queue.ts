@@ -8,7 +8,7 @@ import {
   tell,
   type View,
 } from '../../runtime/command.ts';
-import { isFull, isTooLarge } from './capacity.ts';
+import { isMailQueueFull, isTooLarge } from './capacity.ts';
 import {
   Mailer,
   type QueuedMail,
@@ -105,7 +105,7 @@ const refusal = (why: QueueRefusal, retryAfterMs: number): QueuedMail => ({
 /** The reason for which the queue would refuse a mail of any source now. */
 function refusalNow(view: View, source: MailSource, bytes: number): QueueRefusal | undefined {
   if (!isConfigured(view)) return 'not-configured';
-  return isFull(view, source, bytes) ? 'full' : undefined;
+  return isMailQueueFull(view, source, bytes) ? 'full' : undefined;
 }
 
 export const checkCapacityCommand = command({

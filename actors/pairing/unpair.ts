@@ -15,7 +15,7 @@ import {
   unreadable,
 } from './records.ts';
 import { stopRefresh } from './refresh.ts';
-import { profilesOf } from './status.ts';
+import { profilesOfSubscription } from './status.ts';
 import { PairingTools } from './tools.ts';
 
 const idRequired = refuse.badRequest(
@@ -56,7 +56,7 @@ type Reference = { readonly kind: 'assistant' | 'backend'; readonly profileId: s
 /** `assistant`: it answers users who have no profile of their own. */
 function referencesTo(turn: Turn, subscriptionId: string): readonly Reference[] {
   const byDefault = turn.use(AssistantPolicy).default?.id;
-  return profilesOf(turn, subscriptionId).map(({ id }) => ({
+  return profilesOfSubscription(turn, subscriptionId).map(({ id }) => ({
     kind: id === byDefault ? 'assistant' : 'backend',
     profileId: id,
   }));

@@ -39,7 +39,7 @@ import {
 } from './counting.ts';
 import { takeEmailedCode } from './emailed-codes.ts';
 import { expireLater } from './expiry.ts';
-import { noteFailure, takeTurnsOfUser } from './unknown-account.ts';
+import { auditFailedSignIn, takeTurnsOfUser } from './unknown-account.ts';
 
 interface ParamsRequest extends SignInAddress {
   readonly codeChallenge: string;
@@ -274,7 +274,7 @@ function refusalOf({
   readonly unmet: Unmet;
   readonly origin: AttemptOrigin;
 }) {
-  if (outcome !== 'missing') noteFailure(turn, account, request);
+  if (outcome !== 'missing') auditFailedSignIn(turn, account, request);
   const counted = isGuess(request) && { captchaRequired: asksForCaptcha(turn, origin) };
   if (factor === 'recovery-codes') return { refused: { ...wrongRecovery.refused, ...counted } };
   const { refused } = refusals[factor][outcome];

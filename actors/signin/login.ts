@@ -37,7 +37,7 @@ import {
   refusedAttempt,
 } from './counting.ts';
 import { expireLater } from './expiry.ts';
-import { noteFailure } from './unknown-account.ts';
+import { auditFailedSignIn } from './unknown-account.ts';
 
 interface Login {
   readonly email: string;
@@ -89,7 +89,7 @@ export const login = workflow({
     const hasher = workflow.use(PasswordHasher);
     const areLeft = await areImportedLeft(workflow);
     const isRight = await hasher.verify(account?.password_hash, login.password, key, areLeft);
-    if (challengeMet && !isRight) await workflow.turn({ turn: (turn) => noteFailure(turn, account, login) });
+    if (challengeMet && !isRight) await workflow.turn({ turn: (turn) => auditFailedSignIn(turn, account, login) });
     if (account === undefined || !isRight || !challengeMet) return refused;
     const isImported = isImportedHash(account.password_hash);
     const newHash = isImported ? await hasher.hash(login.password, key) : undefined;

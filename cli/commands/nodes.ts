@@ -4,7 +4,7 @@ import { HealthService } from '../../proto/generated/grpc/health/v1/health.ts';
 import { ClusterService, type Node } from '../../proto/generated/scriptorium/v1/cluster.ts';
 import { CommandFailure, exitCodes } from '../failure.ts';
 import { allPages, type CommandSession } from '../session.ts';
-import { counted, duration, table } from '../table.ts';
+import { counted, duration, formatTable } from '../table.ts';
 import { type AddCommands, milliseconds, teach } from './command.ts';
 
 const pollPauseMs = 500;
@@ -101,7 +101,7 @@ const unwell = (checks: Readonly<Record<string, string>>): readonly string[] =>
     .map(([check, result]) => `This node says ${check}: ${result}.`);
 
 function nodeTable(nodes: readonly Node[]): string {
-  return table(
+  return formatTable(
     ['NODE', 'STATE', 'ROLES', 'SHARDS', 'LEASE', 'VERSION', 'ADDRESS'],
     nodes.map((node) => [
       node.id,
@@ -184,7 +184,7 @@ async function health(session: CommandSession): Promise<number> {
   // The API's services are up when the node is.
   const checks = all.filter(([service]) => service !== '' && !service.includes('.'));
   session.answer({ serving, checks: Object.fromEntries(checks) }, () =>
-    table(['CHECK', 'STATUS'], [...checks, ['the node', serving ? 'SERVING' : 'NOT_SERVING']]),
+    formatTable(['CHECK', 'STATUS'], [...checks, ['the node', serving ? 'SERVING' : 'NOT_SERVING']]),
   );
   return serving ? exitCodes.ok : exitCodes.unavailable;
 }
@@ -223,11 +223,11 @@ async function showShards(session: CommandSession, { node = '', all = false }: S
   session.answer(document, () => {
     const summary = `${counted(shardCount, 'shard')}, ${freeShards} without an owner`;
     const details = all
-      ? table(
+      ? formatTable(
           ['SHARD', 'NODE', 'EPOCH'],
           rows.map((shard) => [shard.shard, shard.node === '' ? '(nobody)' : shard.node, shard.epoch]),
         )
-      : table(
+      : formatTable(
           ['NODE', 'SHARDS'],
           nodes.map((each) => [each.node, each.shards]),
         );

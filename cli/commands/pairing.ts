@@ -3,7 +3,7 @@ import { PairingService, type Subscription } from '../../proto/generated/scripto
 import { CommandFailure, exitCodes } from '../failure.ts';
 import { readInputFile } from '../input-file.ts';
 import type { CommandSession } from '../session.ts';
-import { counted, isoOf, record, table, timestamp } from '../table.ts';
+import { counted, isoOf, record, formatTable, timestamp } from '../table.ts';
 import { type AddCommands, teach } from './command.ts';
 
 const idHelp = 'the id of the subscription, as profiles of the assistant name it; left out, `default`';
@@ -147,7 +147,7 @@ async function list(session: CommandSession): Promise<void> {
     ]);
     return rows.length === 0
       ? 'No subscription is paired.'
-      : table(['ID', 'STATE', 'ACCOUNT', 'PROFILES'], rows);
+      : formatTable(['ID', 'STATE', 'ACCOUNT', 'PROFILES'], rows);
   });
 }
 

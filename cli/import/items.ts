@@ -17,13 +17,13 @@ import type { ItemKey, RevisionKey, SourceItem, SourceRevision } from './source/
 const groupsConcurrencyMax = 3;
 
 /** A vault is imported (`here`), left unchanged because it is in use (`not-now`), or absent (undefined). */
-export type Vaults = ReadonlyMap<string, 'here' | 'not-now'>;
+export type VaultStates = ReadonlyMap<string, 'here' | 'not-now'>;
 
 export interface Where {
   readonly collection: ImportCollection;
   /** The collection is new, so there is nothing to compare with. */
   readonly fresh: boolean;
-  readonly vaults: Vaults;
+  readonly vaults: VaultStates;
 }
 
 export interface VersionedItem extends ItemKey {
@@ -33,7 +33,7 @@ export interface VersionedItem extends ItemKey {
 /** The vault that owns an item. Undefined if its creator's collection does, as when the vault is gone. */
 export const owningVaultOf = (
   { vaultUuid }: Pick<ItemKey, 'vaultUuid'>,
-  vaults: Vaults,
+  vaults: VaultStates,
 ): string | undefined =>
   vaultUuid === undefined ? undefined : vaults.has(vaultUuid) ? vaultUuid : undefined;
 
@@ -281,7 +281,7 @@ export const revisionOf = (
 });
 
 /** Removes items here that the other server no longer has in this collection, because they have moved or are gone. */
-export async function prune(
+export async function pruneItems(
   context: ImportContext,
   { collection, vaults }: Omit<Where, 'fresh'>,
 ): Promise<void> {

@@ -8,7 +8,7 @@ import { StoreError } from '../../runtime/store/store.ts';
 import type { BackupConfiguration } from '../config/config.ts';
 import { freshGeneration } from '../database.ts';
 import { ownVersion } from '../own-version.ts';
-import { fingerprintOf } from '../root-secret.ts';
+import { keyringFingerprint } from '../root-secret.ts';
 import { StartError } from '../start-error.ts';
 import { type BackedUp, backUp } from './create.ts';
 import { BackupError } from './error.ts';
@@ -176,7 +176,7 @@ async function isSecretKeyRight(
 ): Promise<boolean | undefined> {
   const key = await secretKeyOf(config);
   if (key === undefined) return undefined;
-  return fingerprintOf(createKeyring(Buffer.from(key, 'hex'))) === secretKeyFingerprint;
+  return keyringFingerprint(createKeyring(Buffer.from(key, 'hex'))) === secretKeyFingerprint;
 }
 
 /** @throws BackupError */

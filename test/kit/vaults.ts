@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava';
 import {
   type InviteRow,
-  inviteTable,
+  vaultInviteTable,
   type MemberRow,
   memberTable,
   type VaultRow,
@@ -74,7 +74,7 @@ export async function rowsOf({ host }: Pick<TestServer, 'host'>, vault: string):
   const [rows, members, invites] = await host.store.read([
     { read: 'keys', table: vaultTable, keys: [{ vault }] },
     { read: 'range', table: memberTable, owner: vault, ...everything },
-    { read: 'range', table: inviteTable, owner: vault, ...everything },
+    { read: 'range', table: vaultInviteTable, owner: vault, ...everything },
   ]);
   return {
     vault: rows?.rows[0] as VaultRow | undefined,

@@ -86,7 +86,7 @@ export function revisionIn(
 }
 
 /** Deletes a revision that this turn has found. */
-export function deleteRevision(
+export function removeRevision(
   turn: Turn,
   { items }: HistoryReads,
   { uuid, slot, item_uuid }: RevisionRow,

@@ -26,7 +26,7 @@ import {
   missingKeyParam,
   readKeyParams,
   storedKeyParams,
-  versionOf,
+  protocolVersionOf,
 } from '../../identity/key-params.ts';
 import { keyOfUser, PasswordHasher } from '../../identity/password-hasher.ts';
 import {
@@ -93,7 +93,7 @@ function refusalOf(
 ): Refused | undefined {
   if (!sessionApiVersions.includes(apiVersion)) return unsupportedVersion;
   const before = readKeyParams(row).version;
-  const version = versionOf(keyParams, before);
+  const version = protocolVersionOf(keyParams, before);
   const isWeaker = !hasSessions(version) && version < before && version !== revertsTo;
   if (!isVersion(version) || isWeaker) return unsupportedVersion;
   const missing = missingKeyParam(keyParams, version);

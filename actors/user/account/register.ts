@@ -18,7 +18,7 @@ import {
   isVersion,
   missingKeyParam,
   storedKeyParams,
-  versionOf,
+  protocolVersionOf,
 } from '../../identity/key-params.ts';
 import { keyOfUnknown, PasswordHasher } from '../../identity/password-hasher.ts';
 import { type SignInReply, sessionApiVersions, sessionUuidOf } from '../../identity/session.ts';
@@ -92,7 +92,7 @@ function refusalOf(
 ): Refused | undefined {
   if (registrationDisabled) return disabled;
   if (!sessionApiVersions.includes(apiVersion)) return unsupportedVersion;
-  const version = versionOf(keyParams);
+  const version = protocolVersionOf(keyParams);
   if (!isVersion(version)) return unsupportedVersion;
   // Their keys are derived too weakly for a new account. Test suites of clients make such accounts.
   if (!hasSessions(version) && !endToEndTesting) return unsupportedVersion;

@@ -33,7 +33,7 @@ import {
   type Member,
   noVaults,
   type PageReads,
-  pagePlans,
+  syncPagePlans,
   proceed,
   type SyncProgress,
   storedPlan,
@@ -61,7 +61,7 @@ const { sync: shape } = Items.commands;
 const none: readonly ClientItem[] = [];
 
 function plansOf(view: View, request: SyncRequest, version?: number) {
-  const { changes, front } = pagePlans(view, request);
+  const { changes, front } = syncPagePlans(view, request);
   const { vaultItems, vaults } = vaultPlans(view, request, version);
   const { messages, notifications, invites } = inboxPlans(view, request);
   // Spreading the three into one object would cost more than making them.

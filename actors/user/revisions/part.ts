@@ -4,7 +4,7 @@ import { isUuid } from '../../collection/incoming.ts';
 import { type ItemRow, transferVersionOf } from '../../collection/item.ts';
 import { leftPlan, removeLeft } from '../../collection/revisions/deleted-elsewhere.ts';
 import {
-  deleteRevision as deleteFound,
+  removeRevision as deleteFound,
   type HistoryPlans,
   historyOf,
   historyPlan,

@@ -16,7 +16,7 @@ import {
   forgetInvites,
   inviteLeft,
   inviteMap,
-  inviteTable,
+  subscriptionInviteTable,
   listInvites,
 } from './invites.ts';
 import { ownSubscription, premiumSlice } from './own-subscription.ts';
@@ -103,7 +103,7 @@ export const subscription = userPart(Subscription, {
   name: 'subscription',
   uses: [AccountSettings, SubscriptionTokens],
   slices: [premiumSlice, inviteMap, shareMap],
-  tables: [inviteTable],
+  tables: [subscriptionInviteTable],
   commands,
   tells,
   on: {

@@ -36,7 +36,7 @@ import {
   type CommandIdentity,
   commandIdPattern,
   holdLost,
-  identityOf,
+  commandIdentityOf,
   isUnderWay,
   journalFull,
   needsModernApi,
@@ -81,7 +81,7 @@ export async function carryOut<P extends Plans>(
   request: NamedSync,
   sync: SyncExecution<P>,
 ): Promise<SyncReply | Refused> {
-  const named = identityOf(request.identity ?? { id: null, digest: null });
+  const named = commandIdentityOf(request.identity ?? { id: null, digest: null });
   const identity = isLegacy(request) ? needsModernApi : named;
   // A turn gives the refusal, as it checks the session first.
   if (isRefused(identity)) return workflow.turn<never>({ turn: () => identity });

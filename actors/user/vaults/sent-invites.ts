@@ -9,7 +9,7 @@ import { type Refused, refuse } from '../../reply.ts';
 import { noSuchInvite, Vault } from '../../vault/contract.ts';
 import { inviteResponse } from '../../vault/responses.ts';
 import { VaultSettings } from '../../vault/settings.ts';
-import { type InviteRow, inviteTable } from '../../vault/tables.ts';
+import { type InviteRow, vaultInviteTable } from '../../vault/tables.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { askIfThere, askVault, sessionCheckStep, forEach, uuidOf } from './ask.ts';
 import { Vaults } from './contract.ts';
@@ -132,7 +132,7 @@ const ownedBy = ({ self }: Pick<View, 'self'>, { vaults }: OwnVaults): readonly 
     .map(({ owner }) => owner);
 
 const sentPlan = (view: View, owned: readonly string[], columns?: readonly (keyof InviteRow)[]) =>
-  crossOwner(inviteTable, {
+  crossOwner(vaultInviteTable, {
     membership: membershipFor(view),
     owners: fromStart(owned),
     limit: listedMax,
@@ -140,13 +140,13 @@ const sentPlan = (view: View, owned: readonly string[], columns?: readonly (keyo
     ...(columns !== undefined && { columns }),
   });
 
-const rowsOf = ({ owners }: CrossOwnerResult<typeof inviteTable>): readonly InviteRow[] =>
+const rowsOf = ({ owners }: CrossOwnerResult<typeof vaultInviteTable>): readonly InviteRow[] =>
   owners.flatMap(({ rows }) => rows);
 
 /** One more invite may be sent, or one that was sent may be changed. The changed one does not count. */
 const checkLimits = (owned: readonly string[], isReplaced: (row: InviteRow) => boolean) => ({
   reads: (view: View) => ({ sent: sentPlan(view, owned, ['invitee', 'uuid', 'bytes']) }),
-  turn: (turn: View, { sent }: { readonly sent: CrossOwnerResult<typeof inviteTable> }) => {
+  turn: (turn: View, { sent }: { readonly sent: CrossOwnerResult<typeof vaultInviteTable> }) => {
     const others = rowsOf(sent).filter((row) => !isReplaced(row));
     return isWithinLimits(turn, others) ? {} : tooMany;
   },

@@ -4,7 +4,7 @@ import { head } from '../../collection/head.ts';
 import { deleteByToken, invalidToken, openedFile, stillThere } from '../../files/by-token.ts';
 import { file, fileKey } from '../../files/tables.ts';
 import { noSuchVault } from '../contract.ts';
-import { memberListFor, notify } from '../member-list.ts';
+import { memberListFor, addNotifications } from '../member-list.ts';
 import { accessOf, accessPlan, onlyReads, refusalOfToken, rightsOf } from './access.ts';
 import { VaultFiles } from './contract.ts';
 import { moveCommands } from './move.ts';
@@ -32,7 +32,7 @@ const deleteFile = command({
     const row = files.get(fileKey(turn, claims.remoteIdentifier));
     const deleted = deleteByToken(turn, vaultFiles(turn, memberList.vault), claims, row);
     if (deleted !== 'deleted') return deleted;
-    notify(turn, memberList.members, 'shared_vault_file_removed', turn.get(head).position);
+    addNotifications(turn, memberList.members, 'shared_vault_file_removed', turn.get(head).position);
     return { ok: {} };
   },
 });

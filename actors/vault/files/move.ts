@@ -16,7 +16,7 @@ import {
 } from '../../files/transfer.ts';
 import { type Answer, answerOf, isRefused } from '../../reply.ts';
 import { Files } from '../../user/files/contract.ts';
-import { memberListFor, memberListOf, memberListPlan, notify } from '../member-list.ts';
+import { memberListFor, memberListOf, memberListPlan, addNotifications } from '../member-list.ts';
 import { accessOf, accessPlan, refusalOfToken, rightsOf } from './access.ts';
 import { VaultFiles } from './contract.ts';
 import { releaseAt, vaultFiles } from './own-files.ts';
@@ -74,7 +74,7 @@ const apply = workflow({
           return answerOf(applied === 'was here' || applied === 'applied' ? {} : applied);
         }
         vaultFiles(turn, memberList.vault).quota.grow(moving.bytes, claims.id);
-        notify(turn, memberList.members, 'shared_vault_file_uploaded', turn.get(head).position);
+        addNotifications(turn, memberList.members, 'shared_vault_file_uploaded', turn.get(head).position);
         return { ok: {} };
       },
     });
@@ -102,7 +102,7 @@ function finalize(
     return false;
   }
   target.fileMoved({ uploadUuid: finalized.uploadUuid });
-  notify(turn, memberList?.members ?? [], 'shared_vault_file_removed', turn.get(head).position);
+  addNotifications(turn, memberList?.members ?? [], 'shared_vault_file_removed', turn.get(head).position);
   return true;
 }
 

@@ -26,7 +26,7 @@ import {
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { type Answer, answerOf, isRefused, type Refused, refuse } from '../../reply.ts';
 import { Files } from '../../user/files/contract.ts';
-import { memberListFor, memberListPlan, notify } from '../member-list.ts';
+import { memberListFor, memberListPlan, addNotifications } from '../member-list.ts';
 import type { VaultRow } from '../tables.ts';
 import { accessOf, accessPlan, refusalOfToken, rightsOf } from './access.ts';
 import { VaultFiles } from './contract.ts';
@@ -232,7 +232,7 @@ const close = workflow({
         );
         if (isRefused(closed)) return closed;
         redeem(turn, claims, 'close');
-        notify(turn, memberList.members, 'shared_vault_file_uploaded', turn.get(head).position);
+        addNotifications(turn, memberList.members, 'shared_vault_file_uploaded', turn.get(head).position);
         return answerOf(closed);
       },
     });

@@ -7,7 +7,7 @@
 import { command, type KeysResult, keys, type View } from '../../../runtime/command.ts';
 import { isForwardingTombstone } from '../../collection/item.ts';
 import {
-  deleteRevision as deleteFound,
+  removeRevision as deleteFound,
   type HistoryReads,
   historyOf,
   historyPlan,

@@ -14,7 +14,7 @@ import type { Conflict } from '../../collection/conflicts.ts';
 import { head, itemsThrough } from '../../collection/head.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { type ItemRow, isForwardingTombstone, item } from '../../collection/item.ts';
-import { type ClientItem, fingerprintOf } from '../../collection/item-fields.ts';
+import { type ClientItem, fingerprintOfSave } from '../../collection/item-fields.ts';
 import { notMember } from '../../collection/save.ts';
 import { isLegacy, type SyncRequest } from '../../collection/sync-contract.ts';
 import { proceed, type StoredReads, storedPlan, unbegun } from '../../collection/sync-steps.ts';
@@ -232,7 +232,7 @@ function destinationOf(
   if (sent.deleted === true) return !isHere ? 'orphaned' : isOwn ? 'here' : 'refused';
   if (!isOwn) return 'refused';
   if (!isHere) return 'returned';
-  return row.fingerprint.equals(fingerprintOf(sessionUuid, sent)) ? 'here' : 'refused';
+  return row.fingerprint.equals(fingerprintOfSave(sessionUuid, sent)) ? 'here' : 'refused';
 }
 
 /** The item as it will be once it has returned to its owner. */

@@ -12,7 +12,7 @@ import {
   memberKey,
   memberListFor,
   memberListPlan,
-  notify,
+  addNotifications,
 } from '../member-list.ts';
 import { memberResponse } from '../responses.ts';
 import { nextChangeStamp } from '../state.ts';
@@ -56,7 +56,7 @@ export function part(turn: Turn, { vault, members }: MemberList, leaving: Member
   dismiss(turn, leaving, position);
   if (vault.survivor_uuid === leaving.member) changeVault(turn, vault, { survivor_uuid: null });
   const others = members.filter(({ member }) => member !== leaving.member);
-  notify(turn, others, 'user_removed_from_shared_vault', position);
+  addNotifications(turn, others, 'user_removed_from_shared_vault', position);
 }
 
 const designateSurvivor = command({

@@ -8,7 +8,7 @@ import {
   millisecondsIn,
   numberIn,
   placeholders,
-  type Row,
+  type SourceRow,
   type SourceDatabase,
   textIn,
 } from './database.ts';
@@ -20,7 +20,7 @@ export interface SourceUser {
   readonly passwordHash: string;
   readonly serverKey: string | undefined;
   readonly createdAtMs: number;
-  readonly keyParams: Row;
+  readonly keyParams: SourceRow;
 }
 
 export interface SourceSetting {
@@ -131,15 +131,15 @@ export interface SourceNotification {
   readonly updatedAt: number;
 }
 
-const times = (row: Row) => ({
+const times = (row: SourceRow) => ({
   createdAt: numberIn(row, 'created_at_timestamp'),
   updatedAt: numberIn(row, 'updated_at_timestamp'),
 });
 
 /** The other server finds an account only by its address in lower case. */
-const rankOf = (row: Row): number => (textIn(row, 'email') === textIn(row, 'email')?.toLowerCase() ? 1 : 0);
+const rankOf = (row: SourceRow): number => (textIn(row, 'email') === textIn(row, 'email')?.toLowerCase() ? 1 : 0);
 
-const lower = (row: Row, column: string): string => (textIn(row, column) ?? '').toLowerCase();
+const lower = (row: SourceRow, column: string): string => (textIn(row, column) ?? '').toLowerCase();
 
 /** Tables whose rows are counted, so that the report accounts for everything that was read. */
 export const countedTables = [
@@ -426,12 +426,12 @@ export class Tables {
     if (this.#revisions !== this.#main) await this.#revisions.close();
   }
 
-  #ms(row: Row, column: string): number | undefined {
+  #ms(row: SourceRow, column: string): number | undefined {
     return millisecondsIn(row, column, this.#utcOffsetMinutes);
   }
 }
 
-const keyOf = (row: Row): Omit<ItemKey, 'bytes'> => ({
+const keyOf = (row: SourceRow): Omit<ItemKey, 'bytes'> => ({
   uuid: String(row['uuid']),
   ownerUuid: lower(row, 'user_uuid'),
   vaultUuid: textIn(row, 'shared_vault_uuid')?.toLowerCase(),
@@ -439,7 +439,7 @@ const keyOf = (row: Row): Omit<ItemKey, 'bytes'> => ({
   ...times(row),
 });
 
-const settingOf = (row: Row): SourceSetting => ({
+const settingOf = (row: SourceRow): SourceSetting => ({
   uuid: lower(row, 'uuid'),
   name: textIn(row, 'name') ?? '',
   value: textIn(row, 'value'),
@@ -448,7 +448,7 @@ const settingOf = (row: Row): SourceSetting => ({
   updatedAt: numberIn(row, 'updated_at'),
 });
 
-function transportsIn(row: Row): string[] {
+function transportsIn(row: SourceRow): string[] {
   try {
     const parsed: unknown = JSON.parse(textIn(row, 'transports') ?? '[]');
     return Array.isArray(parsed) ? parsed.filter((each) => typeof each === 'string') : [];

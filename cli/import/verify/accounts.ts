@@ -12,7 +12,7 @@ import {
   type ReadSettings,
   readSettings,
   reasonToSkipUser,
-  versionOf,
+  protocolVersionOfUser,
 } from '../accounts.ts';
 import type { ImportContext } from '../context.ts';
 import { ImportReport } from '../report.ts';
@@ -123,7 +123,7 @@ function subjectOf({ uuid, payload }: SourceNotification): string {
 /** The key parameters as any client gets them at a sign-in. */
 function publicKeyParams(user: SourceUser): Record<string, string | number | undefined> {
   const params = keyParamsOf(user);
-  const version = versionOf(user) ?? '';
+  const version = protocolVersionOfUser(user) ?? '';
   const identifier = user.email ?? '';
   const all = { pw_cost: params.pwCost, pw_nonce: params.pwNonce, pw_salt: params.pwSalt };
   const first = { pw_alg: params.pwAlg, pw_func: params.pwFunc, pw_key_size: params.pwKeySize };

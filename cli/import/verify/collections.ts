@@ -8,7 +8,7 @@ import {
   owningVaultOf,
   reasonToSkipItem,
   revisionOf,
-  type Vaults,
+  type VaultStates,
   versionedOf,
 } from '../items.ts';
 import type { ItemKey, Tables } from '../source/tables.ts';
@@ -20,7 +20,7 @@ export async function compareCollection(
   context: ImportContext,
   compared: Compared,
   collection: ImportCollection,
-  vaults: Vaults,
+  vaults: VaultStates,
 ): Promise<void> {
   const before = { differences: compared.differenceCount, revisions: compared.revisions };
   const there = await compareListed(context, compared, collection, vaults);
@@ -43,7 +43,7 @@ async function compareListed(
   context: ImportContext,
   compared: Compared,
   collection: ImportCollection,
-  vaults: Vaults,
+  vaults: VaultStates,
 ): Promise<{ readonly items: number; readonly known: number; readonly sha256: string }> {
   const { tables, target } = context;
   // A sum does not depend on the order, which differs between the servers.
@@ -92,7 +92,7 @@ async function compareListed(
 const liesHere = (
   item: Pick<ItemKey, 'vaultUuid' | 'ownerUuid'>,
   { isVault, uuid }: ImportCollection,
-  vaults: Vaults,
+  vaults: VaultStates,
 ): boolean =>
   isVault
     ? owningVaultOf(item, vaults) === uuid
@@ -144,7 +144,7 @@ const keysOf = (tables: Tables, { isVault, uuid }: ImportCollection): AsyncItera
 async function countExpected(
   context: ImportContext,
   collection: ImportCollection,
-  vaults: Vaults,
+  vaults: VaultStates,
 ): Promise<number> {
   let count = 0;
   for await (const group of groups(keysOf(context.tables, collection), context.limits.batchItems)) {
@@ -157,7 +157,7 @@ async function nameMissing(
   context: ImportContext,
   compared: Compared,
   collection: ImportCollection,
-  vaults: Vaults,
+  vaults: VaultStates,
 ): Promise<void> {
   const { tables, target, limits } = context;
   for await (const group of groups(keysOf(tables, collection), limits.batchItems)) {

@@ -2,7 +2,7 @@
 import { forEachConcurrently, type ImportContext } from '../context.ts';
 import { fileDigestOf, ownerOf } from '../files/import.ts';
 import type { SourceFiles } from '../files/source.ts';
-import type { Vaults } from '../items.ts';
+import type { VaultStates } from '../items.ts';
 import type { Population } from '../vaults.ts';
 import { type Compared, differ } from './compared.ts';
 
@@ -12,7 +12,7 @@ export async function compareFiles(
   { target }: ImportContext,
   compared: Compared,
   files: SourceFiles,
-  owners: Pick<Population, 'accepted'> & { readonly vaults: Vaults },
+  owners: Pick<Population, 'accepted'> & { readonly vaults: VaultStates },
 ): Promise<void> {
   await forEachConcurrently(files.list(), filesConcurrencyMax, async (file) => {
     const owner = ownerOf(file, owners, owners.vaults);

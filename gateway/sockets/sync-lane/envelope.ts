@@ -10,7 +10,7 @@
 import { equalInConstantTime } from '../../../actors/identity/session-tokens.ts';
 import { commandDigestOf, digestPattern } from './digest.ts';
 
-export const frameBytesMax = 524_288;
+export const laneFrameBytesMax = 524_288;
 export const sequenceMax = 2 ** 32 - 2;
 /** An item nests a few levels. Deeper nesting would overflow the stack of the serialiser. */
 const depthMax = 64;

@@ -29,7 +29,7 @@ import type { HandshakeLimiter } from '../handshake-limiter.ts';
 import type { Sockets } from '../sockets.ts';
 import { LaneMemory } from './budget.ts';
 import { LaneCommands } from './commands.ts';
-import { frameBytesMax } from './envelope.ts';
+import { laneFrameBytesMax } from './envelope.ts';
 import { type LaneServices, LaneSocket, type Redeemed } from './lane-socket.ts';
 import { prometheusLaneMetrics, type UpgradeRefusal } from './metrics.ts';
 import { createOrigins } from './origins.ts';
@@ -72,7 +72,7 @@ interface UserData {
 
 const redeemMs = 4_000;
 /** More than the largest frame, so that a larger one gets a close with the reason. */
-const payloadBytesMax = frameBytesMax + 32 * 1_024;
+const payloadBytesMax = laneFrameBytesMax + 32 * 1_024;
 /** When clients connect again in a burst, most of them are authenticated within a second. */
 const unauthenticatedMax = 5_000;
 const closeIntervalMs = 1;

@@ -13,7 +13,7 @@ import {
   nkeyAuthenticator,
 } from '@nats-io/transport-node';
 import type { Random } from '../../random.ts';
-import { frameBytesMax } from './frame.ts';
+import { natsFrameBytesMax } from './frame.ts';
 
 export interface NatsAccess {
   /** `nats://user:password@host:port` or `tls://…`, tried in random order. */
@@ -100,9 +100,9 @@ async function dialOne(server: NatsServerAddress, options: DialOptions): Promise
     ...tlsOf(server, options.access),
   });
   const bytesMax = client.info?.max_payload ?? 0;
-  if (bytesMax >= frameBytesMax) return client;
+  if (bytesMax >= natsFrameBytesMax) return client;
   await client.close();
-  throw new DialError(`it accepts messages of ${bytesMax} bytes, and ${frameBytesMax} are needed`, true);
+  throw new DialError(`it accepts messages of ${bytesMax} bytes, and ${natsFrameBytesMax} are needed`, true);
 }
 
 function credentialsOf(

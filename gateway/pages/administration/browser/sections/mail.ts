@@ -1,5 +1,5 @@
 /** Relays, the queue, and the last attempts to send mail. */
-import { button, element, field, form, table } from './elements.ts';
+import { button, element, field, form, tableElement } from './elements.ts';
 import type { PageTools } from './page.ts';
 
 interface Relay {
@@ -62,7 +62,7 @@ async function showRelays({ server, say }: PageTools, panel: HTMLElement): Promi
     enabled ? 'yes' : 'no',
     credentialsConfigured ? 'yes' : 'no',
   ]);
-  panel.replaceChildren(table(['Relay', 'By', 'From', 'Enabled', 'Credentials'], rows));
+  panel.replaceChildren(tableElement(['Relay', 'By', 'From', 'Enabled', 'Credentials'], rows));
 }
 
 function testForm({ server, say }: PageTools): HTMLElement {
@@ -112,7 +112,7 @@ async function showQueue(page: PageTools, panel: HTMLElement): Promise<void> {
     const more = answer.ok.nextCursor === null ? '' : ' (the first of them)';
     parts.push(
       element('h4', { textContent: `${title}${more}` }),
-      table(['For', 'Attempts', 'Last failure', 'Changed', 'Next attempt', ''], rows),
+      tableElement(['For', 'Attempts', 'Last failure', 'Changed', 'Next attempt', ''], rows),
     );
   }
   panel.replaceChildren(...parts);
@@ -131,5 +131,5 @@ async function showLog({ server, say }: PageTools, panel: HTMLElement): Promise<
     failure === null ? outcome : `${outcome}: ${failure}`,
     `${durationMs} ms`,
   ]);
-  panel.replaceChildren(table(['Begun', 'Relay', 'For', 'Outcome', 'Took'], rows));
+  panel.replaceChildren(tableElement(['Begun', 'Relay', 'For', 'Outcome', 'Took'], rows));
 }

@@ -1,5 +1,5 @@
 /** One user at a time, found by their address: ban and feature flags. */
-import { button, element, field, form, table } from './elements.ts';
+import { button, element, field, form, tableElement } from './elements.ts';
 import type { PageTools } from './page.ts';
 
 interface Ban {
@@ -66,7 +66,7 @@ export function usersSection({ server, say }: PageTools): HTMLElement {
       };
       return [element('code', { textContent: name }), input, button('Set', set)];
     });
-    return [element('h3', { textContent: 'Feature flags' }), table(['Flag', 'Value', ''], rows)];
+    return [element('h3', { textContent: 'Feature flags' }), tableElement(['Flag', 'Value', ''], rows)];
   }
 
   return element(
