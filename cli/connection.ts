@@ -36,7 +36,7 @@ export class ApiConnection {
   readonly #client: Client;
   readonly #metadata: Metadata;
 
-  /** @throws Failure */
+  /** @throws CommandFailure */
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#metadata = metadataOf(options);
@@ -48,7 +48,7 @@ export class ApiConnection {
     });
   }
 
-  /** @throws Failure */
+  /** @throws CommandFailure */
   ask<Request, Response>(
     method: RpcMethod<Request, Response>,
     request: Request,
@@ -86,7 +86,7 @@ export class ApiConnection {
 /** The longest path that fits a socket address on all systems. */
 const socketPathBytesMax = 103;
 
-/** In the library's format. @throws Failure */
+/** In the library's format. @throws CommandFailure */
 function targetOf(address: string): string {
   const [, path] = /^unix:(.+)$/.exec(address) ?? [];
   if (path === undefined) {

@@ -15,7 +15,7 @@ export class CommandSession {
     this.#isJson = isJson;
   }
 
-  /** With at least `leastMs` for the answer. @throws Failure */
+  /** With at least `leastMs` for the answer. @throws CommandFailure */
   ask<Request, Response>(
     method: RpcMethod<Request, Response>,
     request: Request,

@@ -9,7 +9,7 @@ export interface MessengerDelivery {
   readonly destination: string;
   /** Plain text. */
   readonly text: string;
-  /** Await it immediately before contacting the provider. False: do not send. */
+  /** Call it right before the request: it commits that the message is in flight. False: the message is cancelled, do not send it. */
   handOver(): Promise<boolean>;
   readonly signal: AbortSignal;
 }
@@ -18,7 +18,7 @@ export interface MessengerDelivery {
  *     accepted    the provider has taken it
  *     rejected    the provider will never take it
  *     transient   the provider has not taken it, and may later
- *     unable      the channel cannot send now; the message is not at fault
+ *     unable      the channel cannot send now, whatever the message; this counts as no attempt
  *     uncertain   it is unknown whether the provider has taken it
  *     withdrawn   `handOver` resolved to false
  */

@@ -22,22 +22,22 @@ interface ManifestOutput {
 }
 
 export interface Backups {
-  /** @throws Failure */
+  /** @throws CommandFailure */
   create(request: BackupRequest): Promise<{
     readonly manifest: ManifestOutput;
     readonly copiedBlobs: number;
     readonly copiedBytes: number;
   }>;
-  /** The newest first. @throws Failure */
+  /** The newest first. @throws CommandFailure */
   list(target: string | undefined): Promise<readonly ManifestOutput[]>;
-  /** @throws Failure */
+  /** @throws CommandFailure */
   verify(request: VerifyRequest): Promise<{
     readonly manifest: ManifestOutput;
     readonly accounts: number;
     readonly items: number;
     readonly passedOver: number;
   }>;
-  /** @throws Failure */
+  /** @throws CommandFailure */
   restore(
     request: RestoreRequest,
   ): Promise<Pick<RestoredBackup, 'isSecretKeyRight'> & { readonly manifest: ManifestOutput }>;

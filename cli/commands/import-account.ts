@@ -69,7 +69,7 @@ async function importAccount(session: CommandSession, options: AccountOptions): 
   }
 }
 
-/** @throws Failure */
+/** @throws CommandFailure */
 async function download(
   session: CommandSession,
   path: string,

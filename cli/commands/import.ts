@@ -233,7 +233,7 @@ async function withContext(
   }
 }
 
-/** @throws Failure */
+/** @throws CommandFailure */
 async function openDatabase(from: string, passwordFile: string | undefined): Promise<SourceDatabase> {
   if (from.startsWith('sqlite:')) return openSqlite(from.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''));
   if (/^(mysql|mariadb):\/\//.test(from) && URL.canParse(from)) {

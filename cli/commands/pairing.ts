@@ -171,7 +171,7 @@ async function complete(session: CommandSession, file: string | undefined): Prom
   if (subscription !== undefined) tell(session, subscription);
 }
 
-/** Its errors repeat nothing from the input. @throws Failure */
+/** Its errors repeat nothing from the input. @throws CommandFailure */
 function parseRedirect(text: string): { readonly code: string; readonly state: string } {
   const address = text.trim();
   const query = URL.canParse(address) ? new URL(address).searchParams : new URLSearchParams();

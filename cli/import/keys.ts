@@ -12,7 +12,7 @@ export interface KeyFiles {
 
 const names = ['ENCRYPTION_SERVER_KEY', 'AUTH_SERVER_ENCRYPTION_SERVER_KEY', 'AUTH_ENCRYPTION_SERVER_KEY'];
 
-/** @throws Failure for a file without a key */
+/** @throws CommandFailure for a file without a key */
 export function sourceKey({ sourceKeyFile, envFile }: KeyFiles): Buffer | undefined {
   if (sourceKeyFile !== undefined) return keyIn(sourceKeyFile, '--source-key-file');
   if (envFile === undefined) return undefined;
@@ -45,7 +45,7 @@ function settingsIn(text: string): ReadonlyMap<string, string> {
   return new Map(lines);
 }
 
-/** Runs before anything is written. @throws Failure */
+/** Runs before anything is written. @throws CommandFailure */
 export async function checkKey(
   tables: Pick<Tables, 'anyServerKey' | 'hasEncryptedFactors'>,
   key: Buffer | undefined,

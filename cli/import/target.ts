@@ -36,7 +36,7 @@ export class ImportTarget {
     this.#session = session;
   }
 
-  /** @throws Failure */
+  /** @throws CommandFailure */
   async ask<Request, Response>(method: RpcMethod<Request, Response>, request: Request): Promise<Response> {
     for (let tries = 1; ; tries += 1) {
       try {

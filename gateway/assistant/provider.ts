@@ -12,13 +12,13 @@ interface ProviderRequest {
 export interface Provider {
   headers(access: ProviderAccess): Readonly<Record<string, string>>;
   request(request: ChatRequest, model: string, sampling: Sampling, access: ProviderAccess): ProviderRequest;
-  /** How the provider separates its messages. */
+  /** The form of the answer: server-sent events, or one JSON document a line. */
   readonly framing: 'events' | 'lines';
-  /** One parsed message. @throws AnswerError */
+  /** One message: parsed JSON, or the text of an event that is no JSON. @throws AnswerError */
   read(event: unknown, answer: AssistantAnswer): void;
   readonly models: {
     readonly path: string;
-    /** The list, and the field of each entry that holds its id. */
+    /** The field that holds the list, and the field of an entry that holds its id. */
     readonly list: string;
     readonly id: string;
   };

@@ -1,4 +1,4 @@
-/** Reads the bytes of a provider's answer into an `Answer`. */
+/** Reads the bytes of a provider's answer into an `AssistantAnswer`. */
 import type { AssistantAnswer } from './answer.ts';
 import { AnswerError } from './failure.ts';
 import type { Provider } from './provider.ts';

@@ -1,10 +1,10 @@
 /**
- * Which objects a `calendar-query` asks for: by their components, and by the properties in the text of a to-do. The
- * server refuses a filter that it cannot evaluate exactly, because a program displays everything that it receives.
+ * Compiles the filter of a `calendar-query`: by the type of component, and by the text of the properties of a to-do. The server
+ * refuses a filter that it cannot evaluate exactly, because calendar programs display everything that they receive.
  */
 import { type Element, is, type Name } from './xml.ts';
 
-/** Why a filter is not supported: the element of the error in RFC 4791. */
+/** The filter is not supported. `precondition` is the element of RFC 4791 for the error. */
 export class UnsupportedFilter extends Error {
   readonly precondition: string;
   constructor(precondition: string, offender?: Name) {
@@ -13,12 +13,12 @@ export class UnsupportedFilter extends Error {
   }
 }
 
-/** `all` and `none` need not look at any object. */
+/** `all` and `none`: the result is the same for every object, so no object is read. */
 export type Filter = 'all' | 'none' | ((component: string) => boolean);
 type PropertyTest = (properties: Properties) => boolean;
 type Properties = ReadonlyMap<string, readonly Value[]>;
 
-/** The most filters in a query, and the most characters of all their texts: each is searched for in every object. */
+/** Limits of one query, because every text is searched for in every object. */
 const filtersMax = 50;
 const textCharactersMax = 1_024;
 
@@ -52,7 +52,10 @@ function requireBounded(filter: Element): void {
 
 const within = (filter: Element): readonly Element[] => [filter, ...filter.children.flatMap(within)];
 
-/** One filter within that of the calendar: a test of the to-do, or its fixed result for all. */
+/**
+ * Compiles a filter inside that of the calendar. Filters of other components are compiled too, so that an unsupported one is still
+ * refused.
+ */
 function ofCalendar(filter: Element): 'all' | 'none' | PropertyTest {
   if (!is(filter, 'C', 'comp-filter')) throw new UnsupportedFilter('supported-filter', filter);
   const isTodo = nameIn(filter) === 'VTODO';
@@ -108,7 +111,7 @@ function isNotDefined({ children }: Element): boolean {
   return children.length === 1 && children.every((child) => is(child, 'C', 'is-not-defined'));
 }
 
-/** Keyed by name. */
+/** Parses only text that this server has written (`componentOf`), not iCalendar in general. */
 function propertiesOf(component: string): Properties {
   const found = new Map<string, Value[]>();
   for (const line of component.replaceAll('\r\n ', '').split('\r\n')) {

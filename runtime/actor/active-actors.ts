@@ -1,9 +1,9 @@
 /**
- * The actors in memory, found by address. A bounded number of them is activated at a time. An actor whose row is locked waits
- * apart, so that it takes no slot from others.
+ * The actors in memory, found by address. A bounded number of them is activated at a time. If the row of an actor is locked in the
+ * database, its activation is tried again outside this bound.
  *
  * An actor is passivated when it has been idle for long. It is also passivated when there are too many actors, or when they
- * hold too much memory. The database has all of a passivated actor, and a message activates it again.
+ * hold too much memory. Its state is in the database, and the next message loads it again.
  */
 
 import { type Address, addressKey, shardOf } from '../address.ts';
@@ -17,15 +17,15 @@ import { Actor } from './actor.ts';
 import type { ActorEnvironment } from './environment.ts';
 import type { Message } from './message.ts';
 
-/** A tick checks the actors in use. While none is, only the ticks of rounds come, because each wakes an idle process. */
+/** Every tick checks the actors in use. If there are none, ticks come only for full scans, so that an idle process sleeps. */
 const tickMs = 250;
 /** The time between two checks of all actors, most of which are idle. */
 const roundMs = 5_000;
-/** An idle actor stays too long by this part of its idle time at most. */
+/** The full scans in one idle time. So an actor is passivated late by a sixtieth of it at most. */
 const roundsOfIdleTime = 60;
 const lockedPauseMinMs = 25;
 const lockedPauseMaxMs = 500;
-/** The actor that has been idle longest among this many makes room. An exact order is not worth a list. */
+/** Only the first idle actors are compared to find the one to passivate. An exact order is not worth a list. */
 const passivationSampleMax = 64;
 
 export interface ActiveActorsOptions {
@@ -42,7 +42,7 @@ export interface ActiveActorsOptions {
 export class ActiveActors {
   readonly #options: ActiveActorsOptions;
   readonly #actors = new Map<string, Actor>();
-  /** The actors used since they were last found idle. The memory that the others hold does not change. */
+  /** The actors used since they were last found idle. The others are idle, so their size does not change. */
   readonly #inUse = new Set<Actor>();
   /** The bytes that each actor held at the last check, and their sum. */
   readonly #held = new Map<Actor, number>();
@@ -120,8 +120,8 @@ export class ActiveActors {
   }
 
   /**
-   * The actor of an address. If it is not in memory, this activates it. It calls `use` before that, so that the activation
-   * knows its purpose.
+   * The actor of an address. If it is not in memory, this activates it. `use` runs before that, so that the activation sees
+   * whether a waiting message may create the actor.
    * @throws MovedError | OverloadedError | TerminalError
    */
   at(address: Address, use: (actor: Actor) => void = () => {}): Actor {
@@ -142,7 +142,7 @@ export class ActiveActors {
     return actor;
   }
 
-  /** Hands a message to its actor, and activates the actor if necessary. Every rejection is an outcome of the message. */
+  /** Hands a message to its actor, and activates the actor if necessary. An `ActorError` becomes the outcome of the message. */
   deliver(address: Address, message: Message): void {
     const leaving = message.reachesLeaving ? this.find(address) : undefined;
     try {
@@ -199,7 +199,7 @@ export class ActiveActors {
     if (activated === 'locked') await this.#activateInBackground(actor);
   }
 
-  /** Tries again until the row is free or its patience ends. It holds no slot and no connection that others could use. */
+  /** Tries again until the row is free or `lockPatienceMs` is over. It takes no slot of the activations. */
   async #activateInBackground(actor: Actor): Promise<void> {
     const { clock, lockedRowSemaphore } = this.#options;
     for (let pauseMs = lockedPauseMinMs; ; pauseMs = Math.min(lockedPauseMaxMs, pauseMs * 2)) {

@@ -1,8 +1,7 @@
 /**
  * A duplicate gets the history of its original (docs/protocol/sync.md, "Revisions"). A timer, armed in the commit of the save,
  * copies it in bounded commits, the newest first. Its payload says what is left, so a crash between two commits leaves neither a
- * gap nor a duplicate. Whatever a client names, it finds only revisions of the same collection, and in a vault only those of
- * items that the same member owns.
+ * gap nor a duplicate. A client chooses the original. Nothing is copied unless it is in the same collection and has the same owner.
  */
 import { z } from 'zod';
 import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
@@ -26,9 +25,12 @@ interface CopyTimers {
   readonly trimRevisions: TrimTimer;
 }
 
-/** Bytes of one commit, at most. The revision that reaches the limit is included. */
+/** Bytes of one commit. The revision that crosses the limit is still copied. */
 const copyBatchBytes = 4 * 1_048_576;
-/** Bytes of one duplicate, at most: a small request must not make the server write the largest item a hundred times. */
+/**
+ * Bytes of one duplicate, as a small request must not make the server write the largest item a hundred times. The revision that
+ * crosses the limit is still copied.
+ */
 const copiedBytesMax = 64 * 1_048_576;
 
 export type CopyPlans = {
@@ -69,7 +71,7 @@ export function copyRevisions(turn: Turn, payload: CopyPayload, reads: CopyReads
 
 type Remaining = NonNullable<CopyPayload['left']>;
 
-/** All slots of the original, or those that are left. */
+/** All slots at the first run, and the remaining ones after that. */
 function keysToCopy(collection: string, from: string, left: Remaining | undefined): SlotKey[] {
   const all = slotKeys(collection, from);
   return left === undefined ? all : all.filter(({ slot }) => left.slots.includes(slot));

@@ -1,15 +1,15 @@
 /**
- * The revision that the row of an item holds (decision 53). A save that makes a revision writes no row of the history. The
- * item's own row has the same content, and stands for the revision that its `revision_uuid` names. So the content is stored and
- * sent once.
+ * The newest revision of an item is stored only in the item's own row, which names it by `revision_uuid`. A save writes it to no
+ * other table. The next commit that overwrites the row moves it to the revision table. So the content is stored and sent once.
  *
- *     overwritten   by a save, a move or a return: the same commit writes the former row into the history first
- *     deleted       the item, and its history with it: nothing is written
- *     deleted       the revision alone: the item is written again without a `revision_uuid`
+ *     item overwritten   by a save, a move or the return to its owner: the same commit writes the former row as a revision
+ *     item deleted       and its history with it: nothing is written
+ *     revision deleted   the item is written again without a `revision_uuid`
  *
- * - The content comes from the row that the turn has read. If it was read without its content, the overwriting has to wait.
- * - The held revision is the newest. A row of the table in its slot is the one that it will replace, and counts as gone.
- * - It takes a place in the order of the history, and bytes of its bound, once it is written there.
+ * - The content comes from the row that the turn has read. A row that was read without its content must not be overwritten in
+ *   that turn.
+ * - A row of the revision table in the same slot is the oldest revision, which this one will replace. Readers ignore it.
+ * - The revision gets an `end_offset`, and counts towards the size limit, once it is in the revision table.
  */
 import type { Turn } from '../../../runtime/command.ts';
 import { advance, head } from '../head.ts';
@@ -20,7 +20,7 @@ import { keepRevision } from './usage.ts';
 
 type KeptRevision = Omit<RevisionRow, 'end_offset' | 'kept_at'>;
 
-/** The row, which a save has written, as the holder of a new revision. */
+/** Gives the saved row a new revision uuid. */
 export function holding(turn: Turn, row: ItemRow): ItemRow {
   return { ...row, revision_uuid: revisionUuid(turn.random.uuid(), slotOfSave(row.revisions - 1)) };
 }
@@ -28,11 +28,11 @@ export function holding(turn: Turn, row: ItemRow): ItemRow {
 export const holdsRevision = (row: Pick<ItemRow, 'revision_uuid'> | undefined): boolean =>
   row !== undefined && row.revision_uuid !== null;
 
-/** How many revisions of the item its saves have written into the history. */
+/** How many revisions of the item are in the revision table because of saves. */
 export const revisionsWritten = (row: Pick<ItemRow, 'revisions' | 'revision_uuid'>): number =>
   holdsRevision(row) ? row.revisions - 1 : row.revisions;
 
-/** The revision as readers get it. Its age begins when the row is overwritten. */
+/** The revision as readers get it. It sorts last and is never too old, because its age begins when the row is overwritten. */
 export function heldRevision(row: ItemRow | undefined, nowMs: number): RevisionRow | undefined {
   const written = row && revisionOf(row);
   return written && { ...written, end_offset: Number.MAX_SAFE_INTEGER, kept_at: nowMs };
@@ -42,12 +42,12 @@ export function heldRevision(row: ItemRow | undefined, nowMs: number): RevisionR
 export function keepHeld(turn: Turn, replaced: ItemRow): boolean {
   const written = revisionOf(replaced);
   if (written === undefined) return false;
-  // Until the ring comes round, every revision has a slot that none had before.
+  // The first hundred revisions each have a fresh slot, so nothing has to be replaced.
   keepRevision(turn, written, replaced.revisions <= revisionsPerItemMax ? 'first' : 'save');
   return true;
 }
 
-/** Deletes the revision. Clients get the item once more, in the same version. */
+/** Deletes the revision. The row gets a new position, so clients get the item again; its `updated_at` stays. */
 export function deleteHeld(turn: Turn, row: ItemRow): void {
   const before = turn.get(head);
   const next = { ...row, revision_uuid: null, position: before.position + 1 };

@@ -1,4 +1,4 @@
-/** The collections that deleted items came through hear of it (deleted-elsewhere.ts). */
+/** Tells the collections that a deleted item has been in to remove its remaining revisions (deleted-elsewhere.ts). */
 import type { Turn } from '../../../runtime/command.ts';
 import { Revisions } from '../../user/revisions/contract.ts';
 import { VaultItems } from '../../vault/items/contract.ts';
@@ -15,7 +15,7 @@ export function tellElsewhere(turn: Turn, deleted: DeletedElsewhere, locations: 
   }
 }
 
-/** Tells only vaults, and not the collection that has deleted the items. */
+/** For deletions that hosts of an earlier release report: these hosts do not tell vaults. */
 export function tellVaults(
   turn: Turn,
   deleted: DeletedElsewhere,

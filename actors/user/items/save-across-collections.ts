@@ -9,9 +9,9 @@
  *     transfer  an item that leaves is applied at its target; then its source finalizes
  *     orphaned  an item that a client deletes in a vault that has ended is deleted in its owning collection
  *
- * The steps repeat until each item is saved or in conflict. Another device may move an item meanwhile. A sync that keeps losing
- * against such moves asks the client to come back. A sync whose vault gives no answer does the same. The client then sends its items
- * again, and those that were saved are recognised.
+ * The steps repeat until each item is saved or in conflict. Another device may move an item meanwhile. If a sync keeps losing
+ * against such moves, or if a vault gives no answer, the client has to come back. It then sends its items again, and the server
+ * recognises those that were saved by their fingerprint.
  */
 import { NotFoundError, RetryableError } from '../../../runtime/errors.ts';
 import { type Conflict, refusal } from '../../collection/conflicts.ts';
@@ -46,15 +46,15 @@ export interface SaveContext {
   readonly own: OwnCollection;
 }
 
-/** What became of the items that are not in the own collection. */
+/** The result for the items that were saved outside the user's own collection. */
 export interface SavedInOthers {
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
-  /** In the order in which the vaults saved. */
+  /** Positions that the client need not read back, in the order of the saves. */
   readonly passed: readonly PositionRange[];
 }
 
-/** Saves what the own collection has passed on. */
+/** Saves the items that the own collection does not have or is handing over. */
 export async function saveInOtherCollections(
   context: SaveContext,
   { transfers, notHere }: Pick<SaveResult, 'transfers' | 'notHere'>,
@@ -108,7 +108,7 @@ function grouped(placed: readonly (readonly [string, ClientItem])[]): OfferedIte
   return groups;
 }
 
-/** The target first, then the source. If the call ends in between, the timer of the source finalizes. */
+/** Applies at the target, then finalizes at the source. After a crash in between, the timer of the source finalizes. */
 async function move(
   context: SaveContext,
   { id, from, to, items }: PreparedItemTransfer,
@@ -176,7 +176,7 @@ const bySaver = (by: string, { sessionUuid, request }: Pick<SaveContext, 'sessio
   api: request.api,
 });
 
-/** A vault that does not exist has no members. */
+/** If the vault does not exist, deletions come back as `orphaned`, and all other items as conflicts of a user who is no member. */
 async function orNoMember(
   userUuid: string,
   items: readonly ClientItem[],
@@ -196,7 +196,7 @@ async function orNoMember(
 interface Sought {
   readonly lost: readonly ClientItem[];
   readonly orphaned: readonly ClientItem[];
-  /** Uuids that the round before found nowhere. */
+  /** Uuids of which the round before found only forwarding tombstones. */
   readonly missing: ReadonlySet<string>;
 }
 
@@ -207,11 +207,10 @@ interface Found {
 }
 
 /**
- * Looks up the items that a collection does not have, as far as the user may know. An `orphaned` item that was returned to this
- * user is deleted here; the user does not learn where items of others went.
+ * Looks each item up by its uuid, and offers it to its collection if the user may use that one. Any other item becomes a conflict,
+ * which does not tell where the item is. An `orphaned` item that was returned to this user is deleted here.
  *
- * Items that are gone leave only forwarding tombstones. An item that moves during the search looks the same for a moment, so it
- * counts as gone only once two rounds have missed it.
+ * An item that has only forwarding tombstones is gone, or is moving just now. So it counts as gone only after two rounds in a row.
  */
 async function locate({ workflow }: SaveContext, { lost, orphaned, missing }: Sought): Promise<Found> {
   if (lost.length + orphaned.length === 0) return { offered: new Map(), conflicts: [], missing: nothing };

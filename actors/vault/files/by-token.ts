@@ -1,4 +1,4 @@
-/** The commands of a vault for its files, most of them by a valet token. */
+/** The commands of a vault for its files. All but `mayUseFiles` are authorized by a valet token. */
 import { command, keys, sharedRead } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { deleteByToken, invalidToken, openedFile, stillThere } from '../../files/by-token.ts';

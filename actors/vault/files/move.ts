@@ -1,4 +1,4 @@
-/** A vault as the source or the target of a file that moves (`actors/files/transfer.ts`). */
+/** The vault's side of the transfer of a file, as its source or its target. `actors/files/transfer.ts` has the protocol. */
 import { command, keys, type Turn, tell, timer, type View, workflow } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { invalidToken } from '../../files/by-token.ts';
@@ -47,7 +47,7 @@ const prepare = command({
   },
 });
 
-/** Reserves no quota if the file already counts for the same owner. */
+/** Reserves quota at the vault's owner, unless the file counts in that user's quota already. */
 const apply = workflow({
   ...VaultFiles.commands.applyFileTransfer,
   run: async (steps, { claims, file: moving, fromOwnerUuid }): Promise<Answer<Record<string, never>>> => {
@@ -84,7 +84,7 @@ const apply = workflow({
 const finalizePlans = (view: View, id: string) => ({ ...memberListPlan(view), ...finalizePlan(view, id) });
 type Reads = Parameters<typeof memberListOf>[1] & Pick<Finalizing, 'files'>;
 
-/** The vault may have ended meanwhile. */
+/** Runs even if the vault has ended meanwhile. Then nobody is notified. */
 function finalize(
   turn: Turn,
   id: string,

@@ -1,4 +1,4 @@
-/** Uploads into a vault. They are those of an account (`actors/files/uploads.ts`), after its owner has granted room. */
+/** Uploads into a vault: as those into an account (`actors/files/uploads.ts`), once the vault's owner has reserved quota. */
 import { command, keys, type Turn, type View, type Workflow, workflow } from '../../../runtime/command.ts';
 import { NotFoundError } from '../../../runtime/errors.ts';
 import { head } from '../../collection/head.ts';

@@ -1,6 +1,6 @@
 /**
- * Saves items in the collection of a vault (docs/protocol/sync.md, "Items of vaults"), asked by the actor of the saving user. The
- * turn that saves reads the user's row in the vault, so the rights are those of that moment.
+ * Saves items in the collection of a vault (docs/protocol/sync.md, "Items of vaults"). The actor of the saving user asks for
+ * it. The turn reads the user's membership again, so their permission is the current one.
  */
 import {
   command,
@@ -147,10 +147,10 @@ function saveAs({
   return { ok: { saved: savedRows, conflicts, transfers, notHere, passed } };
 }
 
-/** Clients keep their own ciphertext. */
+/** The reply leaves the content out, because the client has just sent it. Legacy clients get it all the same. */
 const withoutContent = (row: ItemRow): ItemRow => ({ ...row, content: null });
 
-/** Rows with their present owners, so that a save or a transfer writes the successor even before `hand-on.ts` has. */
+/** Replaces deleted owners by their successors. `hand-on.ts` changes the stored rows only later. */
 const withSuccessors = (view: View, stored: KeysResult<typeof item>): KeysResult<typeof item> => ({
   get: (key) => {
     const row = stored.get(key);
@@ -162,11 +162,11 @@ const withSuccessors = (view: View, stored: KeysResult<typeof item>): KeysResult
  * Saves in a vault that has ended, which has no members any more. Owners may still send:
  *
  *     a tombstone   the client that has ended a vault deletes its items, and still names the vault
- *     a repeat      the save took effect before the end, and its answer was lost; if it were refused, the client would make a
- *                   copy of its own save
+ *     a repeat      the save was committed before the end, and its answer was lost; if it were refused, the client would make a
+ *                   conflict copy of its own save
  *
- * If the item has returned to its owner meanwhile, the owner's collection decides both. `left` has the rows of the items here;
- * it is absent if they come from another collection.
+ * If the item has returned to its owner meanwhile, both go to the owner's collection. `remaining` has the rows that are still in
+ * this vault. It is absent if the items come from another collection.
  */
 function saveInEndedVault({
   turn,
@@ -210,7 +210,10 @@ const keyOf = ({ self }: Pick<View, 'self'>, uuid: string) => ({
   uuid: uuid.toLowerCase(),
 });
 
-/** Without ciphertext. It includes items that were never synced, which an open vault would take as new. */
+/**
+ * The rows of all items that were sent, without content. `storedPlan` reads no row of an item that claims to be new. In an ended
+ * vault such an item may be a repeat, so its row is read too.
+ */
 function leftPlan(view: View, items: readonly ClientItem[]): KeysPlan<typeof item> {
   const uuids = new Set(items.flatMap(({ uuid }) => (isUuid(uuid) ? [uuid.toLowerCase()] : [])));
   const sought = view.get(statusSlice) === 'ended' ? [...uuids] : [];

@@ -10,7 +10,7 @@ export interface ReceivedKeyParams {
   readonly origination?: string;
 }
 
-/** @throws Failure for an account of an older protocol */
+/** @throws CommandFailure for an account of an older protocol */
 export async function serverPasswordOf(
   password: string,
   { version, identifier, pw_nonce: nonce }: ReceivedKeyParams,

@@ -20,7 +20,7 @@ export interface SourceFiles {
 
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** @throws Failure */
+/** @throws CommandFailure */
 export async function openSourceFiles(location: string): Promise<SourceFiles> {
   if (location.startsWith('s3://')) return openBucket(new URL(location));
   const found = await stat(location).catch(() => undefined);
@@ -44,7 +44,7 @@ function openFolder(root: string): SourceFiles {
   };
 }
 
-/** @throws Failure */
+/** @throws CommandFailure */
 async function folderOf(path: string): Promise<Dir> {
   try {
     return await opendir(path);

@@ -8,7 +8,7 @@ import { type SourceRow, sourceReadFailure, type Selection, type SourceDatabase,
 
 const pageRows = 1_000;
 
-/** @throws Failure */
+/** @throws CommandFailure */
 export async function openMysql(url: URL, password: string | undefined): Promise<SourceDatabase> {
   const connection = await connect(url, password);
   const all = async (sql: string, values: readonly SourceValue[] = []) => {

@@ -6,7 +6,7 @@ import { existsSync, rmdirSync } from 'node:fs';
 import { CommandFailure, exitCodes } from '../../failure.ts';
 import { type SourceRow, sourceReadFailure, type SourceDatabase, type SourceValue } from './database.ts';
 
-/** @throws Failure */
+/** @throws CommandFailure */
 export async function openSqlite(path: string): Promise<SourceDatabase> {
   if (!existsSync(path)) throw new CommandFailure(exitCodes.usage, `There is no file ${path}.`);
   const { default: sqlite } = await import('node-sqlite3-wasm');

@@ -1,6 +1,6 @@
 /**
  * Reads the other server's tables, in the terms of this server. That server decides which tables and columns there are and what
- * they mean. Only this file knows them.
+ * they mean.
  */
 import { CommandFailure, exitCodes } from '../../failure.ts';
 import {
@@ -41,7 +41,7 @@ export interface SourceAuthenticator {
   readonly createdAtMs: number;
 }
 
-/** The fields that tell one state of an item from another, and where the item belongs. */
+/** An item without its content: what tells one state from another, and where the item belongs. */
 export interface ItemKey {
   readonly uuid: string;
   readonly ownerUuid: string;
@@ -136,7 +136,7 @@ const times = (row: SourceRow) => ({
   updatedAt: numberIn(row, 'updated_at_timestamp'),
 });
 
-/** The other server finds an account only by its address in lower case. */
+/** 1 for an address in lower case: the other server can sign in only those. */
 const rankOf = (row: SourceRow): number => (textIn(row, 'email') === textIn(row, 'email')?.toLowerCase() ? 1 : 0);
 
 const lower = (row: SourceRow, column: string): string => (textIn(row, column) ?? '').toLowerCase();
@@ -167,7 +167,7 @@ export class Tables {
     this.#utcOffsetMinutes = utcOffsetMinutes;
   }
 
-  /** @throws Failure unless the tables are those of a release since March 2024 */
+  /** @throws CommandFailure unless the tables are those of a release since March 2024 */
   async check(): Promise<void> {
     const sessions = await this.#main.columnsOf('sessions');
     if (!sessions.includes('snjs')) {
@@ -179,7 +179,7 @@ export class Tables {
     if ((await this.#revisions.columnsOf('revisions_revisions')).length === 0) {
       throw new CommandFailure(
         exitCodes.refused,
-        'There are no revisions in this database. Older set-ups keep them in one of their own: name it with --revisions-from.',
+        'There are no revisions in this database. Older installations keep them in a database of their own: name it with --revisions-from.',
       );
     }
   }
@@ -208,8 +208,8 @@ export class Tables {
   }
 
   /**
-   * The groups of accounts whose addresses differ only in case. In each, the account with the newest items comes first, then by
-   * lower case.
+   * The groups of accounts whose addresses differ only in case and white space. In each, the account with the newest item comes
+   * first, and among equals the one that is in lower case already.
    */
   async sharedAddresses(): Promise<readonly (readonly string[])[]> {
     const shared = await this.#main.all(

@@ -1,6 +1,6 @@
 /**
- * The page origins that may open the lane: exactly those of a list, and those of the server itself. Another page
- * could otherwise use a cookie or a ticket that it got hold of.
+ * The page origins that may open the lane: those of a list, and the server's own if that is allowed. A page of any other site
+ * could use a cookie or a stolen ticket.
  */
 import type { ClientAddress } from '../../admission/client-address.ts';
 import type { RequestHeaders } from '../../http/headers.ts';
@@ -34,8 +34,8 @@ export function createOrigins(
 }
 
 /**
- * Whether to tell the client about the lane. Browsers send no `Origin` with a GET to their own server. This does not admit the
- * client: the upgrade decides, and knows the scheme.
+ * Whether to tell the client about the lane. Browsers send no `Origin` with a GET to their own server. This admits nobody: the
+ * upgrade checks again, and knows the scheme.
  */
 export function mayOpenLane(
   { origins, sameOrigin }: Pick<GatewaySettings['syncLane'], 'origins' | 'sameOrigin'>,

@@ -10,8 +10,9 @@
  *   <prefix>.gateway.<id>          events to one gateway
  *   <prefix>.wake                  wake-ups, kept by a stream
  *
- * Everything is signed (`message-signature.ts`). There are two connections: control, for small and urgent messages, and bulk, for the parts
- * of large ones. A process that cannot keep up with its messages loses its connection, and then only the bulk one.
+ * Everything is signed (`message-signature.ts`). There are two connections: control, for small and urgent messages, and bulk,
+ * for the parts of large ones. NATS disconnects a process that reads too slowly. Large parts cause that, so they cost only the
+ * bulk connection.
  */
 import { type Address, shardOf } from '../../address.ts';
 import type { Clock } from '../../clock.ts';
@@ -171,7 +172,7 @@ export class NatsTransport implements Transport, TransportGauges {
     return this.#handler !== undefined;
   }
 
-  /** False if only sweeps find wake-ups, and while nothing is served here. */
+  /** False without JetStream, and while nothing is served here: only sweeps then find new tells. */
   get isWakeStreamAvailable(): boolean {
     return this.#wakeStream.isAvailable;
   }
@@ -189,7 +190,10 @@ export class NatsTransport implements Transport, TransportGauges {
     this.#muxes[name].lost();
   }
 
-  /** Other processes do not notice that this one was cut off. Without this message they would wait until their deadlines. */
+  /**
+   * Tells the others to fail the calls that they sent here while this process was cut off. Otherwise they would wait until their
+   * deadlines.
+   */
   restored(name: ConnectionName): void {
     if (name === 'control') this.#announcements.reconnected();
     if (!this.isConnected) return;
@@ -225,7 +229,7 @@ export class NatsTransport implements Transport, TransportGauges {
       });
       this.#routed.set(shard, unsubscribe);
     }
-    // While this process is cut off no calls come here. They come again with the connection and these subscriptions.
+    // The subscriptions come back with the connection. So wait for it, and flush again.
     while (shards.some((shard) => this.#routed.has(shard))) {
       if (await control.flush()) return;
       if (!(await control.connected())) return;
