@@ -46,7 +46,7 @@ const countOf = (row: CountedRow | undefined): number =>
   row === undefined || isForwardingTombstone(row) ? 0 : 1;
 
 /** The head once `row`, with the next position, is written over `existing`. Forwarding tombstones count nowhere. */
-export function advance(
+export function headAfterWrite(
   before: Head,
   row: CountedRow & Pick<ItemRow, 'position' | 'updated_at_timestamp'>,
   existing: CountedRow | undefined,

@@ -4,7 +4,7 @@
  * server leaves out items that one answer has no room for: a small request could otherwise load whole accounts into memory.
  */
 import type { Conflict } from './conflicts.ts';
-import { advance, type Head } from './head.ts';
+import { headAfterWrite, type Head } from './head.ts';
 import { isUuid } from './incoming.ts';
 import { type ItemRow, isWhole } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
@@ -121,7 +121,7 @@ export function saveItems({
     }
     saved.push({ row: result.row, uuid });
     if (result.outcome === 'repeat') continue;
-    head = advance(head, result.row, existing);
+    head = headAfterWrite(head, result.row, existing);
     const replaced = before === undefined ? existing : before.replaced;
     writes.set(key, { ...writeOf(result.row, base, before), replaced });
   }

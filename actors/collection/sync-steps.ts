@@ -16,7 +16,7 @@ import { type Head, head, outgrows, quotaExceeded } from './head.ts';
 import { type ItemRow, isForwardingTombstone, isWhole, item, transferVersionOf } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
 import { changesPlan, frontPlan, type ItemPage, pageItems, itemPageOf, tokensOf } from './retrieve.ts';
-import { holding } from './revisions/held.ts';
+import { withNewRevision } from './revisions/held.ts';
 import { keepHistory, type RevisionTimers } from './revisions/keep.ts';
 import type { Saver } from './save.ts';
 import { type MovingItem, type SavedEntry, type StoredState, saveItems, uuidsToRead } from './save-items.ts';
@@ -104,7 +104,7 @@ export function begin(view: View, request: SyncRequest, reads: PageReads): SyncP
 }
 
 /** A sync that gives nothing. */
-export function unbegun(view: View): SyncProgress {
+export function emptyProgress(view: View): SyncProgress {
   const now = view.get(head);
   const page = { rows: [], reached: now.position, complete: true };
   const remainingBytes = view.use(ItemSettings).storedBytesMax;
@@ -224,7 +224,7 @@ interface CollectionTimers extends RevisionTimers {
  * the account has no room for is refused whole. If a single item were refused as a conflict, its device would lose it with the
  * session. Clients keep the items of a refused call and send them again.
  */
-export function proceed(turn: Turn, batch: ItemBatch, progress: SyncProgress): SyncProgress | Refused {
+export function saveBatch(turn: Turn, batch: ItemBatch, progress: SyncProgress): SyncProgress | Refused {
   const before = turn.get(head);
   const { remainingBytes } = progress;
   const saver = saverOf(turn, batch);
@@ -238,7 +238,7 @@ export function proceed(turn: Turn, batch: ItemBatch, progress: SyncProgress): S
   if (outgrows(before, result.head, turn.use(ItemSettings).quota)) return quotaExceeded;
   const writes = [...result.writes.values()];
   for (const { row, replaced, revised } of writes) {
-    const written = revised && !row.deleted ? holding(turn, row) : row;
+    const written = revised && !row.deleted ? withNewRevision(turn, row) : row;
     if (replaced === undefined) turn.insert(item, written);
     else turn.put(item, written);
   }

@@ -23,7 +23,7 @@ export const refusalOfChunk = (chunk: {
   isChunkNumber(chunk.number) && chunk.bytes > 0 && chunk.bytes <= chunkBytesMax ? undefined : wrongChunk;
 
 /** The answer to a close whose token is redeemed: a repeat of the close succeeds. Undefined if it is not redeemed. */
-export function answerIfRedeemed(turn: Turn, claims: ValetClaims): Answer<Record<string, never>> | undefined {
+export function answerToRepeatedClose(turn: Turn, claims: ValetClaims): Answer<Record<string, never>> | undefined {
   const redeemed = redeemedOn(turn, claims);
   return redeemed && answerOf(redeemed.on === 'close' ? {} : invalidToken);
 }
@@ -44,9 +44,9 @@ export function deleteByToken(
   return 'deleted';
 }
 
-export const openedFile = (row: FileRow | undefined) =>
+export const fileAnswer = (row: FileRow | undefined) =>
   row === undefined ? unknownFile : { ok: storedFileOf(row) };
 
 /** May a download of this upload go on? Without an upload the answer is yes, as the caller has checked the token. */
-export const stillThere = (row: FileRow | undefined, uploadUuid: string | undefined) =>
+export const answerIfUnchanged = (row: FileRow | undefined, uploadUuid: string | undefined) =>
   uploadUuid === undefined || row?.upload_uuid === uploadUuid ? { ok: {} } : unknownFile;

@@ -62,7 +62,7 @@ export function garbageOf(view: Pick<View, 'get'>): number {
 }
 
 /** Refuses new chunks and files while there is too much garbage. */
-export function refusalByGarbage(turn: Turn, { garbageBytesMax }: FileOwner): Refused | undefined {
+export function refusalForGarbage(turn: Turn, { garbageBytesMax }: FileOwner): Refused | undefined {
   const isTooMuch = garbageOf(turn) >= garbageMax || turn.get(filesSlice).garbageBytes > garbageBytesMax;
   return isTooMuch ? cleaningUp : undefined;
 }

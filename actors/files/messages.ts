@@ -11,7 +11,7 @@ import { finalizePayload } from './transfer.ts';
 const nothing = z.object({});
 
 /** Every command of this form may be refused with 400 or 403. */
-export const byToken = <Fields extends z.ZodRawShape, Ok>(fields: Fields, ok: z.ZodType<Ok>) => ({
+export const valetTokenCommand = <Fields extends z.ZodRawShape, Ok>(fields: Fields, ok: z.ZodType<Ok>) => ({
   request: z.object({ claims: valetClaimsSchema as z.ZodType<ValetClaims>, ...fields }),
   reply: answerSchema(ok),
 });
@@ -19,31 +19,31 @@ export const byToken = <Fields extends z.ZodRawShape, Ok>(fields: Fields, ok: z.
 const uploadUuid = z.string();
 const nonce = z.string().regex(nonceForm);
 
-export const byTokenShapes = {
+export const valetTokenCommands = {
   /** Refusals: 413 for a file that is too large, 429. */
-  openUpload: byToken({ uploadUuid }, nothing),
+  openUpload: valetTokenCommand({ uploadUuid }, nothing),
   /**
    * Notes a chunk before it is stored. The gateway draws the nonce, which makes the name of the blob unique. Refusals: 429, 503.
    */
-  beginChunk: byToken(
+  beginChunk: valetTokenCommand(
     { number: z.int(), bytes: z.int(), nonce },
     z.object({ uploadUuid, storedUnder: z.string() }),
   ),
   /** The chunk is stored completely. */
-  finishChunk: byToken({ uploadUuid, nonce }, nothing),
+  finishChunk: valetTokenCommand({ uploadUuid, nonce }, nothing),
   /** The chunk is not stored, or not completely. `bytes`: the most that may have been stored. */
-  abandonChunk: byToken({ uploadUuid, number: z.int(), bytes: z.int(), nonce }, nothing),
+  abandonChunk: valetTokenCommand({ uploadUuid, number: z.int(), bytes: z.int(), nonce }, nothing),
   /** Refusals: 413, 503. */
-  closeUpload: byToken({}, nothing),
+  closeUpload: valetTokenCommand({}, nothing),
   /** Refusals: 503 while the file is being moved. */
-  deleteFile: byToken({}, nothing),
+  deleteFile: valetTokenCommand({}, nothing),
   /**
    * Asked again and again during a long transfer: may it go on? A download names its upload, to notice that the file was replaced.
    * Refusals: 404.
    */
-  checkToken: byToken({ uploadUuid: uploadUuid.optional() }, nothing),
+  checkToken: valetTokenCommand({ uploadUuid: uploadUuid.optional() }, nothing),
   /** Answers where the bytes of a file are. Refusals: 404. */
-  openFile: byToken(
+  openFile: valetTokenCommand(
     {},
     z.object({
       uploadUuid,

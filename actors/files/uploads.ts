@@ -27,7 +27,7 @@ import { z } from 'zod';
 import { keys, lookup, type PlanResults, type Turn, timer, type View } from '../../runtime/command.ts';
 import { type SliceSource, sliceMap } from '../../runtime/slice.ts';
 import { type Refused, refuse } from '../reply.ts';
-import { discardChunks, discardFile, garbageOf, refusalByGarbage } from './garbage.ts';
+import { discardChunks, discardFile, garbageOf, refusalForGarbage } from './garbage.ts';
 import {
   type BlobLayout,
   type Chunk,
@@ -156,7 +156,7 @@ export function beginChunk(
   const late = upload.pending.filter(({ sinceMs }) => turn.nowMs - sinceMs >= pendingMostMs);
   const pending = upload.pending.filter((each) => !late.includes(each));
   if (pending.length >= pendingMax) return tooManyPending;
-  const cleaningUp = refusalByGarbage(turn, owner);
+  const cleaningUp = refusalForGarbage(turn, owner);
   if (cleaningUp !== undefined) return cleaningUp;
   const next = { ...upload, pending: [...pending, { number, bytes, nonce, sinceMs: turn.nowMs }] };
   if (!fits(next)) return longerThanSaid;

@@ -6,7 +6,7 @@
  */
 import { type KeysResult, keys, type Turn, type View } from '../../runtime/command.ts';
 import { isStorableText } from '../../runtime/table.ts';
-import { advance, type Head, head, without } from '../collection/head.ts';
+import { headAfterWrite, type Head, head, without } from '../collection/head.ts';
 import { type ItemRow, isForwardingTombstone, item } from '../collection/item.ts';
 import { isKnownContentType } from '../collection/item-fields.ts';
 import { revisionsPerItemMax } from '../collection/revisions/slots.ts';
@@ -80,7 +80,7 @@ export function writeItems(
     if (before === undefined) turn.insert(item, row);
     else turn.put(item, row);
     forgetRevisions(turn, row, before);
-    now = { ...advance(now, row, before), updatedAtMicros: latest(turn, now, row) };
+    now = { ...headAfterWrite(now, row, before), updatedAtMicros: latest(turn, now, row) };
     written += 1;
   }
   if (written > 0) turn.set(head, now);

@@ -5,7 +5,7 @@
 import { type KeysResult, keys, type Turn, type View } from '../../runtime/command.ts';
 import { revisionsPerItemMax, revisionUuid, slotKeys } from '../collection/revisions/slots.ts';
 import { type RevisionRow, revision } from '../collection/revisions/table.ts';
-import { armTrim, keepRevision, revisionUsageSlice, type TrimTimer } from '../collection/revisions/usage.ts';
+import { scheduleTrim, appendRevision, revisionUsageSlice, type TrimTimer } from '../collection/revisions/usage.ts';
 import { ciphertextAsItWas } from '../collection/saved-row.ts';
 import { importedTextOf } from './items.ts';
 import type { ImportedRevision } from './messages.ts';
@@ -15,10 +15,10 @@ export function writeRevisions(turn: Turn, revisions: readonly ImportedRevision[
   for (const imported of revisions) {
     if (imported.number >= revisionsPerItemMax) continue;
     const before = turn.get(revisionUsageSlice).endOffset;
-    keepRevision(turn, rowOf(turn, imported));
+    appendRevision(turn, rowOf(turn, imported));
     if (turn.get(revisionUsageSlice).endOffset > before) written += 1;
   }
-  if (written > 0) armTrim(turn, trim);
+  if (written > 0) scheduleTrim(turn, trim);
   return written;
 }
 

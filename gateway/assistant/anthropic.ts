@@ -3,7 +3,7 @@ import type { AssistantAnswer } from './answer.ts';
 import type { ChatMessage, ChatRequest } from './chat-request.ts';
 import type { StopReason } from './events.ts';
 import { AnswerError } from './failure.ts';
-import { at, countAt, type Provider, textAt } from './provider.ts';
+import { valueAt, countAt, type Provider, textAt } from './provider.ts';
 
 interface ChatTurn {
   readonly role: 'user' | 'assistant';
@@ -65,10 +65,10 @@ function read(event: unknown, answer: AssistantAnswer): void {
   const index = countAt(event, 'index') ?? 0;
   switch (textAt(event, 'type')) {
     case 'message_start':
-      answer.usage(promptTokens(at(event, 'message', 'usage')), undefined);
+      answer.usage(promptTokens(valueAt(event, 'message', 'usage')), undefined);
       return;
     case 'content_block_start':
-      begin(at(event, 'content_block'), index, answer);
+      begin(valueAt(event, 'content_block'), index, answer);
       return;
     case 'content_block_delta':
       answer.text(textAt(event, 'delta', 'text'));

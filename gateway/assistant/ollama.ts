@@ -2,7 +2,7 @@
 import type { AssistantAnswer } from './answer.ts';
 import type { ChatMessage, ChatRequest } from './chat-request.ts';
 import { AnswerError } from './failure.ts';
-import { at, countAt, listAt, type Provider, textAt } from './provider.ts';
+import { valueAt, countAt, listAt, type Provider, textAt } from './provider.ts';
 
 export const ollama: Provider = {
   headers: () => ({}),
@@ -37,14 +37,14 @@ function messageOf({ role, content, toolCalls, name }: ChatMessage): object {
 }
 
 function read(event: unknown, answer: AssistantAnswer): void {
-  if (at(event, 'error') !== undefined) throw new AnswerError('unavailable');
+  if (valueAt(event, 'error') !== undefined) throw new AnswerError('unavailable');
   answer.text(textAt(event, 'message', 'content'));
   for (const call of listAt(event, 'message', 'tool_calls')) {
-    const json = JSON.stringify(at(call, 'function', 'arguments') ?? {});
+    const json = JSON.stringify(valueAt(call, 'function', 'arguments') ?? {});
     answer.tool(0, { name: textAt(call, 'function', 'name') ?? '', json });
     answer.toolEnds(0);
   }
-  if (at(event, 'done') !== true) return;
+  if (valueAt(event, 'done') !== true) return;
   answer.usage(countAt(event, 'prompt_eval_count'), countAt(event, 'eval_count'));
   answer.stop(textAt(event, 'done_reason') === 'length' ? 'max_tokens' : 'end_turn');
   answer.complete();

@@ -3,7 +3,7 @@ import { openAiUrl } from '../../actors/assistant/policy.ts';
 import type { AssistantAnswer } from './answer.ts';
 import type { ChatMessage, ChatRequest } from './chat-request.ts';
 import { AnswerError } from './failure.ts';
-import { at, countAt, listAt, type Provider, textAt } from './provider.ts';
+import { valueAt, countAt, listAt, type Provider, textAt } from './provider.ts';
 
 export const openai: Provider = {
   headers: ({ key }) => (key === undefined ? {} : { authorization: `Bearer ${key}` }),
@@ -47,9 +47,9 @@ function read(event: unknown, answer: AssistantAnswer): void {
     answer.complete();
     return;
   }
-  if (at(event, 'error')) throw new AnswerError('unavailable');
+  if (valueAt(event, 'error')) throw new AnswerError('unavailable');
   answer.usage(countAt(event, 'usage', 'prompt_tokens'), countAt(event, 'usage', 'completion_tokens'));
-  const choice = at(event, 'choices', 0);
+  const choice = valueAt(event, 'choices', 0);
   answer.text(textAt(choice, 'delta', 'content'));
   listAt(choice, 'delta', 'tool_calls').forEach((call, position) => {
     answer.tool(countAt(call, 'index') ?? position, {

@@ -26,7 +26,7 @@ export interface Provider {
 
 // --- reading parsed but untrusted values ------------------------------------------------------------------------
 
-export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
+export function valueAt(value: unknown, ...path: readonly (string | number)[]): unknown {
   let found = value;
   for (const step of path) {
     if (typeof found !== 'object' || found === null || !Object.hasOwn(found, step)) return undefined;
@@ -36,17 +36,17 @@ export function at(value: unknown, ...path: readonly (string | number)[]): unkno
 }
 
 export function textAt(value: unknown, ...path: readonly (string | number)[]): string | undefined {
-  const found = at(value, ...path);
+  const found = valueAt(value, ...path);
   return typeof found === 'string' ? found : undefined;
 }
 
 /** A non-negative count. */
 export function countAt(value: unknown, ...path: readonly (string | number)[]): number | undefined {
-  const found = at(value, ...path);
+  const found = valueAt(value, ...path);
   return typeof found === 'number' && Number.isSafeInteger(found) && found >= 0 ? found : undefined;
 }
 
 export function listAt(value: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
-  const found = at(value, ...path);
+  const found = valueAt(value, ...path);
   return Array.isArray(found) ? found : [];
 }

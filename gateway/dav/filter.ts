@@ -2,12 +2,12 @@
  * Compiles the filter of a `calendar-query`: by the type of component, and by the text of the properties of a to-do. The server
  * refuses a filter that it cannot evaluate exactly, because calendar programs display everything that they receive.
  */
-import { type Element, is, type Name } from './xml.ts';
+import { type Element, isElement, type QualifiedName } from './xml.ts';
 
 /** The filter is not supported. `precondition` is the element of RFC 4791 for the error. */
 export class UnsupportedFilter extends Error {
   readonly precondition: string;
-  constructor(precondition: string, offender?: Name) {
+  constructor(precondition: string, offender?: QualifiedName) {
     super(`${precondition} ${offender?.local ?? ''}`);
     this.precondition = precondition;
   }
@@ -23,11 +23,11 @@ const filtersMax = 50;
 const textCharactersMax = 1_024;
 
 /** @throws UnsupportedFilter */
-export function filterOf(filter: Element | undefined): Filter {
+export function compileFilter(filter: Element | undefined): Filter {
   const [outer, ...others] = filter?.children ?? [];
   if (outer === undefined) return 'all';
   requireBounded(outer);
-  if (!is(outer, 'C', 'comp-filter')) throw new UnsupportedFilter('supported-filter', outer);
+  if (!isElement(outer, 'C', 'comp-filter')) throw new UnsupportedFilter('supported-filter', outer);
   if (nameIn(outer) !== 'VCALENDAR' || others.length > 0) throw new UnsupportedFilter('valid-filter');
   if (isNotDefined(outer)) return 'none';
   const parts = outer.children.map(ofCalendar);
@@ -43,7 +43,7 @@ export function filterOf(filter: Element | undefined): Filter {
 function requireBounded(filter: Element): void {
   const all = within(filter);
   const textCharacters = all
-    .filter((each) => is(each, 'C', 'text-match'))
+    .filter((each) => isElement(each, 'C', 'text-match'))
     .reduce((sum, { text }) => sum + text.length, 0);
   if (all.length > filtersMax || textCharacters > textCharactersMax) {
     throw new UnsupportedFilter('supported-filter', filter);
@@ -57,7 +57,7 @@ const within = (filter: Element): readonly Element[] => [filter, ...filter.child
  * refused.
  */
 function ofCalendar(filter: Element): 'all' | 'none' | PropertyTest {
-  if (!is(filter, 'C', 'comp-filter')) throw new UnsupportedFilter('supported-filter', filter);
+  if (!isElement(filter, 'C', 'comp-filter')) throw new UnsupportedFilter('supported-filter', filter);
   const isTodo = nameIn(filter) === 'VTODO';
   if (isNotDefined(filter)) return isTodo ? 'none' : 'all';
   const tests = filter.children.map(ofProperty);
@@ -66,7 +66,7 @@ function ofCalendar(filter: Element): 'all' | 'none' | PropertyTest {
 }
 
 function ofProperty(filter: Element): PropertyTest {
-  if (!is(filter, 'C', 'prop-filter')) throw new UnsupportedFilter('supported-filter', filter);
+  if (!isElement(filter, 'C', 'prop-filter')) throw new UnsupportedFilter('supported-filter', filter);
   const name = nameIn(filter);
   if (isNotDefined(filter)) return (properties) => !properties.has(name);
   const matches = filter.children.map(textMatchOf);
@@ -75,7 +75,7 @@ function ofProperty(filter: Element): PropertyTest {
 }
 
 function textMatchOf(match: Element): (value: Value) => boolean {
-  if (!is(match, 'C', 'text-match')) throw new UnsupportedFilter('supported-filter', match);
+  if (!isElement(match, 'C', 'text-match')) throw new UnsupportedFilter('supported-filter', match);
   const collation = match.attributes.get('collation') ?? 'i;ascii-casemap';
   const isExact = collation === 'i;octet';
   if (!['i;octet', 'i;ascii-casemap', 'default'].includes(collation)) {
@@ -108,7 +108,7 @@ class Value {
 const nameIn = (filter: Element): string => (filter.attributes.get('name') ?? '').toUpperCase();
 
 function isNotDefined({ children }: Element): boolean {
-  return children.length === 1 && children.every((child) => is(child, 'C', 'is-not-defined'));
+  return children.length === 1 && children.every((child) => isElement(child, 'C', 'is-not-defined'));
 }
 
 /** Parses only text that this server has written (`componentOf`), not iCalendar in general. */

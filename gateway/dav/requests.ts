@@ -1,12 +1,12 @@
 /** The bodies of PROPFIND and REPORT, and the conditions of a request. */
-import { type Filter, filterOf } from './filter.ts';
+import { type Filter, compileFilter } from './filter.ts';
 import type { RequestedProperties } from './properties.ts';
 import {
   childOf,
   childrenOf,
   type Element,
-  is,
-  type Name,
+  isElement,
+  type QualifiedName,
   namespaces,
   readXml,
   UnreadableXml,
@@ -30,7 +30,7 @@ export class RefusedRequest extends Error {
 export function readPropfind(body: Uint8Array): RequestedProperties {
   if (body.length === 0) return { type: 'usual' };
   const root = readXml(body);
-  if (!is(root, 'D', 'propfind')) throw new UnreadableXml('no propfind');
+  if (!isElement(root, 'D', 'propfind')) throw new UnreadableXml('no propfind');
   if (childOf(root, 'D', 'propname') !== undefined) return { type: 'names' };
   const prop = childOf(root, 'D', 'prop');
   return prop === undefined ? { type: 'usual' } : namedIn(prop);
@@ -49,17 +49,17 @@ const hrefsMax = 1_000;
 /** @throws UnreadableXml, Refused, UnsupportedFilter */
 export function readReport(body: Uint8Array): DavReport {
   const root = readXml(body);
-  const isQuery = is(root, 'C', 'calendar-query');
-  if (!isQuery && !is(root, 'C', 'calendar-multiget')) throw new RefusedRequest('<D:supported-report/>');
+  const isQuery = isElement(root, 'C', 'calendar-query');
+  if (!isQuery && !isElement(root, 'C', 'calendar-multiget')) throw new RefusedRequest('<D:supported-report/>');
   const requested = requestedIn(root);
-  if (isQuery) return { report: 'query', requested, filter: filterOf(childOf(root, 'C', 'filter')) };
+  if (isQuery) return { report: 'query', requested, filter: compileFilter(childOf(root, 'C', 'filter')) };
   const hrefs = new Set(childrenOf(root, 'D', 'href').map(({ text }) => text.trim()));
   if (hrefs.size === 0) throw new UnreadableXml('no href');
   if (hrefs.size > hrefsMax) throw new RefusedRequest('<D:number-of-matches-within-limits/>');
   return { report: 'multiget', requested, hrefs: [...hrefs] };
 }
 
-const calendarData: Name = { uri: namespaces.C, local: 'calendar-data' };
+const calendarData: QualifiedName = { uri: namespaces.C, local: 'calendar-data' };
 const ofReports: RequestedProperties = {
   type: 'named',
   names: [{ uri: namespaces.D, local: 'getetag' }, calendarData],

@@ -10,7 +10,7 @@ import { item } from '../item.ts';
 import { newestRevisionsFirst, revisionsIn } from './read.ts';
 import { revisionsPerItemMax, revisionUuid, type SlotKey, slotKeys, slotOfCopy } from './slots.ts';
 import { type RevisionRow, revision } from './table.ts';
-import { armTrim, keepRevision, type TrimTimer, takeCopies } from './usage.ts';
+import { scheduleTrim, appendRevision, type TrimTimer, chargeCopyAllowance } from './usage.ts';
 
 export const copyPayload = z.object({
   from: z.string(),
@@ -63,7 +63,7 @@ export function copyRevisions(turn: Turn, payload: CopyPayload, reads: CopyReads
   const history = { rows: reads.revisions, items: reads.original };
   const found = revisionsIn(history, keysToCopy(collection, from, left), turn.nowMs);
   const next = left === undefined ? chosen(turn, found) : copyWhole(turn, found, to, left);
-  armTrim(turn, timers.trimRevisions);
+  scheduleTrim(turn, timers.trimRevisions);
   if (next.slots.length > 0) {
     turn.arm(keyed(timers.copyRevisions, to), turn.nowMs, { from, to, left: next });
   }
@@ -88,7 +88,7 @@ function chosen(turn: Turn, found: readonly RevisionRow[]): Remaining {
     remainingBytes -= row.size;
     fitting.push(row);
   }
-  return { slots: takeCopies(turn, fitting).map(({ slot }) => slot), copied: 0 };
+  return { slots: chargeCopyAllowance(turn, fitting).map(({ slot }) => slot), copied: 0 };
 }
 
 function copyWhole(turn: Turn, found: readonly RevisionRow[], to: string, left: Remaining): Remaining {
@@ -97,7 +97,7 @@ function copyWhole(turn: Turn, found: readonly RevisionRow[], to: string, left: 
     const slot = slotOfCopy(copied);
     copied += 1;
     const uuid = revisionUuid(turn.random.uuid(), slot);
-    keepRevision(turn, { ...row, item_uuid: to, slot, uuid }, 'copy');
+    appendRevision(turn, { ...row, item_uuid: to, slot, uuid }, 'copy');
   }
   return { copied, slots: found.filter((row) => !isWhole(row)).map(({ slot }) => slot) };
 }

@@ -17,7 +17,7 @@ import { z } from 'zod';
 import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
 import { type ItemRow, isForwardingTombstone, item, transferVersionOf } from '../item.ts';
 import { notFinalized } from '../transfer/location-lookup.ts';
-import { revisionsWritten } from './held.ts';
+import { archivedRevisions } from './held.ts';
 import { type SlotKey, usedSlotKeys } from './slots.ts';
 import { revision } from './table.ts';
 
@@ -41,7 +41,7 @@ const slotsOf = (collection: string, { itemUuid, revisions, isDuplicate }: Delet
 
 /** Undefined: no other collection has revisions of the item. */
 export function deletedOf(tombstone: ItemRow, replaced: ItemRow): DeletedItem | undefined {
-  const revisions = revisionsWritten(replaced);
+  const revisions = archivedRevisions(replaced);
   const isDuplicate = tombstone.duplicate_of !== null;
   if (transferVersionOf(tombstone) === 0 || (revisions === 0 && !isDuplicate)) return undefined;
   return {

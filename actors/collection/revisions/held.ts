@@ -12,16 +12,16 @@
  * - The revision gets an `end_offset`, and counts towards the size limit, once it is in the revision table.
  */
 import type { Turn } from '../../../runtime/command.ts';
-import { advance, head } from '../head.ts';
+import { headAfterWrite, head } from '../head.ts';
 import { type ItemRow, item } from '../item.ts';
 import { revisionsPerItemMax, revisionUuid, slotOfSave } from './slots.ts';
 import type { RevisionRow } from './table.ts';
-import { keepRevision } from './usage.ts';
+import { appendRevision } from './usage.ts';
 
 type KeptRevision = Omit<RevisionRow, 'end_offset' | 'kept_at'>;
 
 /** Gives the saved row a new revision uuid. */
-export function holding(turn: Turn, row: ItemRow): ItemRow {
+export function withNewRevision(turn: Turn, row: ItemRow): ItemRow {
   return { ...row, revision_uuid: revisionUuid(turn.random.uuid(), slotOfSave(row.revisions - 1)) };
 }
 
@@ -29,30 +29,30 @@ export const holdsRevision = (row: Pick<ItemRow, 'revision_uuid'> | undefined): 
   row !== undefined && row.revision_uuid !== null;
 
 /** How many revisions of the item are in the revision table because of saves. */
-export const revisionsWritten = (row: Pick<ItemRow, 'revisions' | 'revision_uuid'>): number =>
+export const archivedRevisions = (row: Pick<ItemRow, 'revisions' | 'revision_uuid'>): number =>
   holdsRevision(row) ? row.revisions - 1 : row.revisions;
 
 /** The revision as readers get it. It sorts last and is never too old, because its age begins when the row is overwritten. */
-export function heldRevision(row: ItemRow | undefined, nowMs: number): RevisionRow | undefined {
+export function currentRevision(row: ItemRow | undefined, nowMs: number): RevisionRow | undefined {
   const written = row && revisionOf(row);
   return written && { ...written, end_offset: Number.MAX_SAFE_INTEGER, kept_at: nowMs };
 }
 
 /** Writes the revision of a row that this turn overwrites. True if there was one. */
-export function keepHeld(turn: Turn, replaced: ItemRow): boolean {
+export function archiveRevision(turn: Turn, replaced: ItemRow): boolean {
   const written = revisionOf(replaced);
   if (written === undefined) return false;
   // The first hundred revisions each have a fresh slot, so nothing has to be replaced.
-  keepRevision(turn, written, replaced.revisions <= revisionsPerItemMax ? 'first' : 'save');
+  appendRevision(turn, written, replaced.revisions <= revisionsPerItemMax ? 'first' : 'save');
   return true;
 }
 
 /** Deletes the revision. The row gets a new position, so clients get the item again; its `updated_at` stays. */
-export function deleteHeld(turn: Turn, row: ItemRow): void {
+export function deleteCurrentRevision(turn: Turn, row: ItemRow): void {
   const before = turn.get(head);
   const next = { ...row, revision_uuid: null, position: before.position + 1 };
   turn.put(item, next);
-  turn.set(head, advance(before, next, row));
+  turn.set(head, headAfterWrite(before, next, row));
 }
 
 function revisionOf(row: ItemRow): KeptRevision | undefined {

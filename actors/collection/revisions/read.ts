@@ -9,7 +9,7 @@ import {
 } from '../../../runtime/command.ts';
 import { item } from '../item.ts';
 import { ItemSettings } from '../settings.ts';
-import { deleteHeld, heldRevision } from './held.ts';
+import { deleteCurrentRevision, currentRevision } from './held.ts';
 import { type SlotKey, slotKeys, slotOfUuid } from './slots.ts';
 import { type RevisionRow, revision } from './table.ts';
 
@@ -38,7 +38,7 @@ export function revisionsIn(
   nowMs: number,
 ): RevisionRow[] {
   const [first] = slots;
-  const held = first && heldRevision(items.get(itemKey(first.collection, first.item_uuid)), nowMs);
+  const held = first && currentRevision(items.get(itemKey(first.collection, first.item_uuid)), nowMs);
   return slots.flatMap((key) => (held?.slot === key.slot ? held : (rows.get(key) ?? [])));
 }
 
@@ -93,7 +93,7 @@ export function removeRevision(
 ): void {
   const { id: collection } = turn.self;
   const holder = items.get(itemKey(collection, item_uuid));
-  if (holder?.revision_uuid === uuid) deleteHeld(turn, holder);
+  if (holder?.revision_uuid === uuid) deleteCurrentRevision(turn, holder);
   else turn.remove(revision, { collection, item_uuid, slot });
 }
 

@@ -5,10 +5,10 @@ import { VaultItems } from '../../vault/items/contract.ts';
 import { type Locations, locationsPlan } from '../transfer/location-lookup.ts';
 import type { DeletedElsewhere } from './deleted-elsewhere.ts';
 
-export const elsewherePlan = ({ items }: DeletedElsewhere) =>
+export const formerCollectionsPlan = ({ items }: DeletedElsewhere) =>
   locationsPlan(items.map(({ itemUuid }) => itemUuid));
 
-export function tellElsewhere(turn: Turn, deleted: DeletedElsewhere, locations: Locations): void {
+export function tellFormerCollections(turn: Turn, deleted: DeletedElsewhere, locations: Locations): void {
   for (const { collection, isVault, payload } of placesOf(deleted, locations)) {
     if (collection === turn.self.id) continue;
     turn.tell(isVault ? VaultItems : Revisions, collection).deletedElsewhere(payload);
@@ -16,7 +16,7 @@ export function tellElsewhere(turn: Turn, deleted: DeletedElsewhere, locations: 
 }
 
 /** For deletions that hosts of an earlier release report: these hosts do not tell vaults. */
-export function tellVaults(
+export function tellFormerVaults(
   turn: Turn,
   deleted: DeletedElsewhere,
   locations: Locations,

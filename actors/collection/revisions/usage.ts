@@ -51,7 +51,7 @@ const isNearlyFull = ({ endOffset, trimmed }: RevisionUsage, bytesMax: number): 
  * Writes a revision at the end of the log. If revisions come faster than the oldest can be removed, this one is left out. The
  * history then has a gap, and the save still succeeds. `first`: the slot is unused, so the row is inserted, not replaced.
  */
-export function keepRevision(
+export function appendRevision(
   turn: Turn,
   row: Omit<RevisionRow, 'end_offset' | 'kept_at'>,
   as: 'first' | 'save' | 'copy' = 'save',
@@ -67,7 +67,7 @@ export function keepRevision(
 }
 
 /** Arms the removal of the oldest. Call it after the turn has kept its revisions. */
-export function armTrim(turn: Turn, timer: TrimTimer): void {
+export function scheduleTrim(turn: Turn, timer: TrimTimer): void {
   const usage = turn.get(revisionUsageSlice);
   const { ageMs, bytesMax } = turn.use(ItemSettings).revisions;
   if (isNearlyFull(usage, bytesMax)) {
@@ -90,7 +90,7 @@ const dayMs = 86_400_000;
  * Returns the longest prefix that fits the allowance, and charges it. A tiny duplicate may have a large history, so without
  * this a small request could make the server write gigabytes.
  */
-export function takeCopies(turn: Turn, requested: readonly RevisionRow[]): readonly RevisionRow[] {
+export function chargeCopyAllowance(turn: Turn, requested: readonly RevisionRow[]): readonly RevisionRow[] {
   const usage = turn.get(revisionUsageSlice);
   const { endOffset, copied, debt } = usage;
   const drained = ((turn.nowMs - debt.atMs) / dayMs) * copiedPerDayBytes;

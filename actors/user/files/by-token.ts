@@ -1,12 +1,12 @@
 /** The commands that carry a valet token, for the user's own files and those in shared vaults (docs/protocol/files.md). */
 import { command, keys, sharedRead, type Turn, type View, workflow } from '../../../runtime/command.ts';
 import {
-  answerIfRedeemed,
+  answerToRepeatedClose,
   deleteByToken,
   invalidToken,
-  openedFile,
+  fileAnswer,
   refusalOfChunk,
-  stillThere,
+  answerIfUnchanged,
 } from '../../files/by-token.ts';
 import { closePersisted } from '../../files/closing.ts';
 import { redeem, redeemedOn } from '../../files/redeemed.ts';
@@ -83,7 +83,7 @@ const close = workflow({
     const { claims } = request;
     return closePersisted(steps, claims.remoteIdentifier, {
       reads: (view) => ownFile(view, request),
-      early: (turn) => refusalOfToken(turn, claims, 'write') ?? answerIfRedeemed(turn, claims),
+      early: (turn) => refusalOfToken(turn, claims, 'write') ?? answerToRepeatedClose(turn, claims),
       close: (turn, { files }) => {
         const row = files.get(fileKey(turn, claims.remoteIdentifier));
         const closed = closeUpload(turn, ownFiles(turn), claims.remoteIdentifier, row);
@@ -113,7 +113,7 @@ const openFile = sharedRead({
     const refused = refusalOfToken(view, claims, 'read');
     if (refused !== undefined) return refused;
     if (redeemedOn(view, claims) !== undefined) return invalidToken;
-    return openedFile(files.get(fileKey(view, claims.remoteIdentifier)));
+    return fileAnswer(files.get(fileKey(view, claims.remoteIdentifier)));
   },
 });
 
@@ -123,7 +123,7 @@ const checkToken = sharedRead({
   reads: ownFile,
   answer: (view, { claims, uploadUuid }, { files }) => {
     const refused = refusalOfToken(view, claims, claims.operation);
-    return refused ?? stillThere(files.get(fileKey(view, claims.remoteIdentifier)), uploadUuid);
+    return refused ?? answerIfUnchanged(files.get(fileKey(view, claims.remoteIdentifier)), uploadUuid);
   },
 });
 

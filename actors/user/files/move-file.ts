@@ -5,7 +5,7 @@
  */
 import { keys, type Turn, tell, timer, type Workflow, workflow } from '../../../runtime/command.ts';
 import { invalidToken } from '../../files/by-token.ts';
-import { refusalByGarbage } from '../../files/garbage.ts';
+import { refusalForGarbage } from '../../files/garbage.ts';
 import { noSpace } from '../../files/owner.ts';
 import { file } from '../../files/tables.ts';
 import {
@@ -70,7 +70,7 @@ function ownSide(steps: Workflow, claims: ValetClaims): Side {
           const requested = { uploadUuid: moving.uploadUuid, bytes: moving.bytes };
           const hasCapacity = () => fromOwnerUuid === id || quota.hasCapacity(requested, heldBytes(turn));
           const refusalForCapacity = () =>
-            refusalByGarbage(turn, own) ?? (hasCapacity() ? undefined : noSpace);
+            refusalForGarbage(turn, own) ?? (hasCapacity() ? undefined : noSpace);
           const applied = applyFileTransfer(turn, moving, reads, refusalForCapacity);
           if (applied === 'applied') quota.grow(moving.bytes);
           return isRefused(applied) ? applied : {};

@@ -4,7 +4,7 @@
  * a full account takes it.
  */
 import { command, keys, type Turn, type View } from '../../../runtime/command.ts';
-import { advance, head } from '../../collection/head.ts';
+import { headAfterWrite, head } from '../../collection/head.ts';
 import {
   type ItemRow,
   isForwardingTombstone,
@@ -12,8 +12,8 @@ import {
   item,
   transferVersionOf,
 } from '../../collection/item.ts';
-import { holdsRevision, keepHeld } from '../../collection/revisions/held.ts';
-import { armTrim } from '../../collection/revisions/usage.ts';
+import { holdsRevision, archiveRevision } from '../../collection/revisions/held.ts';
+import { scheduleTrim } from '../../collection/revisions/usage.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { canApply, type StoredReads } from '../../collection/sync-steps.ts';
 import { locationsPlan } from '../../collection/transfer/location-lookup.ts';
@@ -65,7 +65,7 @@ function apply(turn: Turn, row: ItemRow, reads: StoredReads): boolean {
   };
   if (here === undefined) turn.insert(item, returned);
   else turn.put(item, returned);
-  if (here !== undefined && keepHeld(turn, here)) armTrim(turn, collectionTimers.trimRevisions);
-  turn.set(head, advance(before, returned, here));
+  if (here !== undefined && archiveRevision(turn, here)) scheduleTrim(turn, collectionTimers.trimRevisions);
+  turn.set(head, headAfterWrite(before, returned, here));
   return true;
 }

@@ -34,7 +34,7 @@ import {
   noVaults,
   type PageReads,
   syncPagePlans,
-  proceed,
+  saveBatch,
   type SyncProgress,
   storedPlan,
 } from '../../collection/sync-steps.ts';
@@ -231,7 +231,7 @@ function memberOf(turn: Turn, { session, readonly }: SignedIn): Member {
 
 function save(turn: Turn, batch: Omit<ItemBatch, 'timers'>, progress: SyncProgress): SyncProgress | Refused {
   const before = turn.get(head);
-  const after = proceed(turn, { ...batch, timers: collectionTimers }, progress);
+  const after = saveBatch(turn, { ...batch, timers: collectionTimers }, progress);
   if (isRefused(after)) return after;
   if (after.head !== before) notifyOtherDevices(turn, before, after, batch.by.sessionUuid);
   return after;

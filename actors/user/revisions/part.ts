@@ -15,7 +15,7 @@ import {
   revisionPlan,
 } from '../../collection/revisions/read.ts';
 import { revision } from '../../collection/revisions/table.ts';
-import { elsewherePlan, tellElsewhere, tellVaults } from '../../collection/revisions/tell-elsewhere.ts';
+import { formerCollectionsPlan, tellFormerCollections, tellFormerVaults } from '../../collection/revisions/tell-elsewhere.ts';
 import { revisionTimers } from '../../collection/revisions/timers.ts';
 import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
 import { ItemSettings } from '../../collection/settings.ts';
@@ -139,8 +139,8 @@ const deleteRevision = signedInWorkflow({
 /** Also for an account that is being purged. */
 const deletedHere = tell({
   ...Revisions.tells.deletedHere,
-  reads: (_view, payload) => elsewherePlan(payload),
-  turn: (turn, payload, _sender, reads) => tellElsewhere(turn, payload, reads),
+  reads: (_view, payload) => formerCollectionsPlan(payload),
+  turn: (turn, payload, _sender, reads) => tellFormerCollections(turn, payload, reads),
 });
 
 /**
@@ -149,9 +149,9 @@ const deletedHere = tell({
  */
 const deletedElsewhere = tell({
   ...Revisions.tells.deletedElsewhere,
-  reads: (view, payload) => ({ ...leftPlan(view, payload), ...elsewherePlan(payload) }),
+  reads: (view, payload) => ({ ...leftPlan(view, payload), ...formerCollectionsPlan(payload) }),
   turn: (turn, payload, { address: deletedBy }, reads) => {
-    tellVaults(turn, payload, reads, deletedBy.id);
+    tellFormerVaults(turn, payload, reads, deletedBy.id);
     if (!isGone(turn)) removeLeft(turn, payload, reads);
   },
 });

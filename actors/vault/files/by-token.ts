@@ -1,7 +1,7 @@
 /** The commands of a vault for its files. All but `mayUseFiles` are authorized by a valet token. */
 import { command, keys, sharedRead } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
-import { deleteByToken, invalidToken, openedFile, stillThere } from '../../files/by-token.ts';
+import { deleteByToken, invalidToken, fileAnswer, answerIfUnchanged } from '../../files/by-token.ts';
 import { file, fileKey } from '../../files/tables.ts';
 import { noSuchVault } from '../contract.ts';
 import { memberListFor, addNotifications } from '../member-list.ts';
@@ -45,7 +45,7 @@ const openFile = sharedRead({
   }),
   answer: (view, request, { files, ...reads }) => {
     const refused = refusalOfToken(view, request.claims, accessOf(view, request.claims.userUuid, reads));
-    return refused ?? openedFile(files.get(fileKey(view, request.claims.remoteIdentifier)));
+    return refused ?? fileAnswer(files.get(fileKey(view, request.claims.remoteIdentifier)));
   },
 });
 
@@ -57,7 +57,7 @@ const checkToken = sharedRead({
   }),
   answer: (view, { claims, uploadUuid }, { files, ...reads }) => {
     const refused = refusalOfToken(view, claims, accessOf(view, claims.userUuid, reads));
-    return refused ?? stillThere(files.get(fileKey(view, claims.remoteIdentifier)), uploadUuid);
+    return refused ?? answerIfUnchanged(files.get(fileKey(view, claims.remoteIdentifier)), uploadUuid);
   },
 });
 

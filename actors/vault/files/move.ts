@@ -2,7 +2,7 @@
 import { command, keys, type Turn, tell, timer, type View, workflow } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { invalidToken } from '../../files/by-token.ts';
-import { refusalByGarbage } from '../../files/garbage.ts';
+import { refusalForGarbage } from '../../files/garbage.ts';
 import { file, fileKey } from '../../files/tables.ts';
 import {
   applyFileTransfer,
@@ -67,7 +67,7 @@ const apply = workflow({
           memberList === undefined ? invalidToken : refusalOfToken(turn, claims, rightsOf(memberList));
         const changed =
           memberList !== undefined && memberList.vault.owner_uuid !== ownerUuid ? ownerChanged : undefined;
-        const garbage = () => refusalByGarbage(turn, vaultFiles(turn));
+        const garbage = () => refusalForGarbage(turn, vaultFiles(turn));
         const applied = refused ?? changed ?? applyFileTransfer(turn, moving, reads, garbage);
         if (applied !== 'applied' || memberList === undefined) {
           if (ownerUuid !== fromOwnerUuid) releaseAt(turn, ownerUuid, claims.id);

@@ -2,7 +2,7 @@
 import { command, keys, type Turn, type View, type Workflow, workflow } from '../../../runtime/command.ts';
 import { NotFoundError } from '../../../runtime/errors.ts';
 import { head } from '../../collection/head.ts';
-import { answerIfRedeemed, invalidToken, refusalOfChunk } from '../../files/by-token.ts';
+import { answerToRepeatedClose, invalidToken, refusalOfChunk } from '../../files/by-token.ts';
 import { closePersisted } from '../../files/closing.ts';
 import { noSpace } from '../../files/owner.ts';
 import { redeem, redeemedOn } from '../../files/redeemed.ts';
@@ -218,7 +218,7 @@ const close = workflow({
       early: (turn, reads) => {
         const memberList = memberListFor(turn, claims.userUuid, reads);
         const refused = refusalOfToken(turn, claims, memberList && rightsOf(memberList));
-        return refused ?? answerIfRedeemed(turn, claims);
+        return refused ?? answerToRepeatedClose(turn, claims);
       },
       close: (turn, { files, ...reads }) => {
         const memberList = memberListFor(turn, claims.userUuid, reads);

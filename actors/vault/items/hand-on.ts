@@ -17,7 +17,7 @@ import {
   timer,
   type View,
 } from '../../../runtime/command.ts';
-import { advance, head } from '../../collection/head.ts';
+import { headAfterWrite, head } from '../../collection/head.ts';
 import { type ItemRow, item, transferVersionOf } from '../../collection/item.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { outgoingTransferVersions } from '../../collection/transfer/transfer.ts';
@@ -75,7 +75,7 @@ function writeAs(turn: Turn, rows: readonly ItemRow[]): void {
   for (const row of rows) {
     const next = { ...row, owner_uuid: successorOfOwner(turn, row.owner_uuid), position: after.position + 1 };
     turn.put(item, next);
-    after = advance(after, next, row);
+    after = headAfterWrite(after, next, row);
   }
   if (after === before) return;
   turn.set(head, after);

@@ -17,7 +17,7 @@ import { type ItemRow, isForwardingTombstone, item } from '../../collection/item
 import { type ClientItem, fingerprintOfSave } from '../../collection/item-fields.ts';
 import { notMember } from '../../collection/save.ts';
 import { isLegacy, type SyncRequest } from '../../collection/sync-contract.ts';
-import { proceed, type StoredReads, storedPlan, unbegun } from '../../collection/sync-steps.ts';
+import { saveBatch, type StoredReads, storedPlan, emptyProgress } from '../../collection/sync-steps.ts';
 import type { SaveResult } from '../../collection/transfer/wire.ts';
 import type { Permission } from '../../inbox-entries.ts';
 import { type Answer, isRefused } from '../../reply.ts';
@@ -26,7 +26,7 @@ import { statusSlice } from '../state.ts';
 import { successorOfOwner } from '../successors.ts';
 import { memberTable } from '../tables.ts';
 import { VaultItems } from './contract.ts';
-import { finalizeTransferOut, leavePlan, notifyMembers, notifyRejoined, returning } from './notify.ts';
+import { finalizeTransferOut, finalizeTransferOutPlan, notifyMembers, notifyRejoined, previouslyHere } from './notify.ts';
 
 interface BySaver {
   readonly by: string;
@@ -70,7 +70,7 @@ export const applyItemTransfer = command({
   }),
   turn: (turn, request, { members, ...reads }) => {
     const incoming = rowsOf(request);
-    const back = returning(turn, incoming, reads.stored);
+    const back = previouslyHere(turn, incoming, reads.stored);
     if (turn.get(statusSlice) === 'ended')
       return saveInEndedVault({ turn, saver: request, items: sentOf(request), reads });
     const result = saveByMember({ turn, saver: request, items: sentOf(request), reads, incoming });
@@ -132,7 +132,7 @@ function saveAs({
     ...(incoming && { incoming }),
   };
   const before = turn.get(head);
-  const progress = proceed(turn, batch, unbegun(turn));
+  const progress = saveBatch(turn, batch, emptyProgress(turn));
   if (isRefused(progress)) return progress;
   notifyMembers(turn, before, saver);
   const { saved, conflicts, transfers, notHere } = progress;
@@ -252,7 +252,7 @@ const conflictOutOfVault = ({ server_item, ...conflict }: Conflict): Conflict =>
 
 export const finalizeItemTransfer = command({
   ...VaultItems.commands.finalizeItemTransfer,
-  reads: (view, { id, applied }) => leavePlan(view, id, applied),
+  reads: (view, { id, applied }) => finalizeTransferOutPlan(view, id, applied),
   turn: (turn, { id, applied, by }, reads) => {
     finalizeTransferOut({ turn, id, applied, reads, by });
     return {};

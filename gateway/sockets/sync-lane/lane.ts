@@ -32,7 +32,7 @@ import { LaneCommands } from './commands.ts';
 import { laneFrameBytesMax } from './envelope.ts';
 import { type LaneServices, LaneSocket, type Redeemed } from './lane-socket.ts';
 import { prometheusLaneMetrics, type UpgradeRefusal } from './metrics.ts';
-import { createOrigins } from './origins.ts';
+import { createOriginCheck } from './origins.ts';
 import type { SyncTicket, SyncTickets } from './tickets.ts';
 
 export const lanePath = '/sockets/sync';
@@ -105,7 +105,7 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
   const { actors, clock, random, settings, tickets, limiter, gate, clientAddress, log } = options;
   const allSockets = new Set<LaneSocket>();
   const users = new Map<string, Set<LaneSocket>>();
-  const admitsOrigin = createOrigins(settings, clientAddress);
+  const admitsOrigin = createOriginCheck(settings, clientAddress);
   const memory = new LaneMemory(settings.memoryBytes);
   let unauthenticated = 0;
   const metrics = prometheusLaneMetrics(options.registry, {

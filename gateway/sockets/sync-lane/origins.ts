@@ -6,16 +6,16 @@ import type { ClientAddress } from '../../admission/client-address.ts';
 import type { RequestHeaders } from '../../http/headers.ts';
 import type { GatewaySettings } from '../../settings.ts';
 
-export type AdmitsOrigin = (headers: RequestHeaders, peer: () => string) => boolean;
+export type OriginCheck = (headers: RequestHeaders, peer: () => string) => boolean;
 
 const originCharactersMax = 256;
 /** An address reserved for documentation: it appears only if the peer is a trusted proxy. */
 const nobody = '192.0.2.1';
 
-export function createOrigins(
+export function createOriginCheck(
   { origins, sameOrigin }: Pick<GatewaySettings['syncLane'], 'origins' | 'sameOrigin'>,
   clientAddress: ClientAddress,
-): AdmitsOrigin {
+): OriginCheck {
   const listed = new Set(origins);
 
   function schemeOf(headers: RequestHeaders, peer: () => string): string | undefined {
@@ -37,7 +37,7 @@ export function createOrigins(
  * Whether to tell the client about the lane. Browsers send no `Origin` with a GET to their own server. This admits nobody: the
  * upgrade checks again, and knows the scheme.
  */
-export function mayOpenLane(
+export function isLaneAdvertised(
   { origins, sameOrigin }: Pick<GatewaySettings['syncLane'], 'origins' | 'sameOrigin'>,
   origin: string | undefined,
   host = '',
