@@ -4,9 +4,9 @@
  * gap nor a duplicate. A client chooses the original. Nothing is copied unless it is in the same collection and has the same owner.
  */
 import { z } from 'zod';
-import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
+import { type KeysPlan, keys, type PlanResults, type Turn, type View } from '../../../runtime/command.ts';
 import { keyed, type MessageShape } from '../../../runtime/contract.ts';
-import { item } from '../item.ts';
+import { isWhole, item } from '../item.ts';
 import { newestRevisionsFirst, revisionsIn } from './read.ts';
 import { revisionsPerItemMax, revisionUuid, type SlotKey, slotKeys, slotOfCopy } from './slots.ts';
 import { type RevisionRow, revision } from './table.ts';
@@ -38,11 +38,7 @@ export type CopyPlans = {
   readonly original: KeysPlan<typeof item>;
   readonly revisions: KeysPlan<typeof revision>;
 };
-export interface CopyReads {
-  readonly duplicate: KeysResult<typeof item>;
-  readonly original: KeysResult<typeof item>;
-  readonly revisions: KeysResult<typeof revision>;
-}
+export type CopyReads = PlanResults<CopyPlans>;
 
 export function copyPlan({ self }: View, { from, to, left }: CopyPayload): CopyPlans {
   const isFirstCommit = left === undefined;
@@ -58,11 +54,12 @@ export function copyRevisions(turn: Turn, payload: CopyPayload, reads: CopyReads
   const { from, to, left } = payload;
   const { id: collection } = turn.self;
   const original = reads.original.get({ collection, uuid: from });
-  const target = reads.duplicate.get({ collection, uuid: to });
-  if (target === undefined || target.deleted || target.owner_uuid !== original?.owner_uuid) return;
+  const duplicate = reads.duplicate.get({ collection, uuid: to });
+  if (original === undefined || duplicate === undefined || duplicate.deleted) return;
+  if (duplicate.owner_uuid !== original.owner_uuid) return;
   const history = { rows: reads.revisions, items: reads.original };
   const found = revisionsIn(history, keysToCopy(collection, from, left), turn.nowMs);
-  const next = left === undefined ? chosen(turn, found) : copyWhole(turn, found, to, left);
+  const next = left === undefined ? selectRevisions(turn, found) : copyBatch(turn, found, to, left);
   scheduleTrim(turn, timers.trimRevisions);
   if (next.slots.length > 0) {
     turn.arm(keyed(timers.copyRevisions, to), turn.nowMs, { from, to, left: next });
@@ -77,10 +74,8 @@ function keysToCopy(collection: string, from: string, left: Remaining | undefine
   return left === undefined ? all : all.filter(({ slot }) => left.slots.includes(slot));
 }
 
-const isWhole = ({ content }: RevisionRow): boolean => content !== undefined;
-
-/** The newest revisions that fit, chosen by their sizes. */
-function chosen(turn: Turn, found: readonly RevisionRow[]): Remaining {
+/** Selects the newest revisions that fit, by their sizes. */
+function selectRevisions(turn: Turn, found: readonly RevisionRow[]): Remaining {
   let remainingBytes = copiedBytesMax;
   const fitting: RevisionRow[] = [];
   for (const row of newestRevisionsFirst(found).slice(0, revisionsPerItemMax)) {
@@ -91,9 +86,9 @@ function chosen(turn: Turn, found: readonly RevisionRow[]): Remaining {
   return { slots: chargeCopyAllowance(turn, fitting).map(({ slot }) => slot), copied: 0 };
 }
 
-function copyWhole(turn: Turn, found: readonly RevisionRow[], to: string, left: Remaining): Remaining {
+function copyBatch(turn: Turn, found: readonly RevisionRow[], to: string, left: Remaining): Remaining {
   let { copied } = left;
-  for (const { end_offset: _endOffset, kept_at: _keptAt, ...row } of found.filter(isWhole)) {
+  for (const row of found.filter(isWhole)) {
     const slot = slotOfCopy(copied);
     copied += 1;
     const uuid = revisionUuid(turn.random.uuid(), slot);

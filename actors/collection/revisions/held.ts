@@ -16,9 +16,7 @@ import { headAfterWrite, head } from '../head.ts';
 import { type ItemRow, item } from '../item.ts';
 import { revisionsPerItemMax, revisionUuid, slotOfSave } from './slots.ts';
 import type { RevisionRow } from './table.ts';
-import { appendRevision } from './usage.ts';
-
-type KeptRevision = Omit<RevisionRow, 'end_offset' | 'kept_at'>;
+import { appendRevision, type NewRevisionRow } from './usage.ts';
 
 /** Gives the saved row a new revision uuid. */
 export function withNewRevision(turn: Turn, row: ItemRow): ItemRow {
@@ -34,16 +32,16 @@ export const archivedRevisions = (row: Pick<ItemRow, 'revisions' | 'revision_uui
 
 /** The revision as readers get it. It sorts last and is never too old, because its age begins when the row is overwritten. */
 export function currentRevision(row: ItemRow | undefined, nowMs: number): RevisionRow | undefined {
-  const written = row && revisionOf(row);
-  return written && { ...written, end_offset: Number.MAX_SAFE_INTEGER, kept_at: nowMs };
+  const revision = row && revisionOf(row);
+  return revision && { ...revision, end_offset: Number.MAX_SAFE_INTEGER, kept_at: nowMs };
 }
 
 /** Writes the revision of a row that this turn overwrites. True if there was one. */
 export function archiveRevision(turn: Turn, replaced: ItemRow): boolean {
-  const written = revisionOf(replaced);
-  if (written === undefined) return false;
+  const revision = revisionOf(replaced);
+  if (revision === undefined) return false;
   // The first hundred revisions each have a fresh slot, so nothing has to be replaced.
-  appendRevision(turn, written, replaced.revisions <= revisionsPerItemMax ? 'first' : 'save');
+  appendRevision(turn, revision, replaced.revisions <= revisionsPerItemMax ? 'first' : 'save');
   return true;
 }
 
@@ -55,7 +53,7 @@ export function deleteCurrentRevision(turn: Turn, row: ItemRow): void {
   turn.set(head, headAfterWrite(before, next, row));
 }
 
-function revisionOf(row: ItemRow): KeptRevision | undefined {
+function revisionOf(row: ItemRow): NewRevisionRow | undefined {
   if (row.revision_uuid === null) return undefined;
   return {
     collection: row.collection,

@@ -47,13 +47,16 @@ const fullShare = 7 / 8;
 const isNearlyFull = ({ endOffset, trimmed }: RevisionUsage, bytesMax: number): boolean =>
   endOffset - trimmed > bytesMax * fullShare;
 
+/** A revision that has no place in the log yet. */
+export type NewRevisionRow = Omit<RevisionRow, 'end_offset' | 'kept_at'>;
+
 /**
  * Writes a revision at the end of the log. If revisions come faster than the oldest can be removed, this one is left out. The
  * history then has a gap, and the save still succeeds. `first`: the slot is unused, so the row is inserted, not replaced.
  */
 export function appendRevision(
   turn: Turn,
-  row: Omit<RevisionRow, 'end_offset' | 'kept_at'>,
+  row: NewRevisionRow,
   as: 'first' | 'save' | 'copy' = 'save',
 ): void {
   const before = turn.get(revisionUsageSlice);

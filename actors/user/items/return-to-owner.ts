@@ -26,7 +26,7 @@ export const returnToOwner = command({
   reads: (view, { items }) => ({
     stored: keys(
       item,
-      items.map((row) => keyOf(view, row)),
+      items.map((row) => itemKey(view, row.uuid)),
       view.use(ItemSettings).turnLimits.bytes,
     ),
     ...locationsPlan(items.map(({ uuid }) => uuid)),
@@ -40,12 +40,10 @@ export const returnToOwner = command({
   },
 });
 
-const keyOf = ({ self }: Pick<View, 'self'>, { uuid }: ItemRow) => ({ collection: self.id, uuid });
-
 /** True: the item is here, by this call or an earlier one. */
 function apply(turn: Turn, row: ItemRow, reads: StoredReads): boolean {
   const hop = transferVersionOf(row) + 1;
-  const here = reads.stored.get(keyOf(turn, row));
+  const here = reads.stored.get(itemKey(turn, row.uuid));
   if (here !== undefined && transferVersionOf(here) >= hop) return !isForwardingTombstone(here);
   if (!canApply(turn, row, reads)) return false;
   if (here !== undefined && holdsRevision(here) && !isWhole(here)) return false;

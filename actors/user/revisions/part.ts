@@ -2,7 +2,7 @@
 import { range, type Turn, tell, type View } from '../../../runtime/command.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { type ItemRow, transferVersionOf } from '../../collection/item.ts';
-import { leftPlan, removeLeft } from '../../collection/revisions/deleted-elsewhere.ts';
+import { remainingRevisionsPlan, removeRemainingRevisions } from '../../collection/revisions/deleted-elsewhere.ts';
 import {
   removeRevision as deleteFound,
   type HistoryPlans,
@@ -149,10 +149,10 @@ const deletedHere = tell({
  */
 const deletedElsewhere = tell({
   ...Revisions.tells.deletedElsewhere,
-  reads: (view, payload) => ({ ...leftPlan(view, payload), ...formerCollectionsPlan(payload) }),
+  reads: (view, payload) => ({ ...remainingRevisionsPlan(view, payload), ...formerCollectionsPlan(payload) }),
   turn: (turn, payload, { address: deletedBy }, reads) => {
     tellFormerVaults(turn, payload, reads, deletedBy.id);
-    if (!isGone(turn)) removeLeft(turn, payload, reads);
+    if (!isGone(turn)) removeRemainingRevisions(turn, payload, reads);
   },
 });
 

@@ -4,7 +4,7 @@ import { head } from '../../collection/head.ts';
 import { item } from '../../collection/item.ts';
 import { fullItem } from '../../collection/item-fields.ts';
 import { itemHere, oneItemPlan } from '../../collection/one-item.ts';
-import { leftPlan, removeLeft } from '../../collection/revisions/deleted-elsewhere.ts';
+import { remainingRevisionsPlan, removeRemainingRevisions } from '../../collection/revisions/deleted-elsewhere.ts';
 import { revision } from '../../collection/revisions/table.ts';
 import { formerCollectionsPlan, tellFormerCollections } from '../../collection/revisions/tell-elsewhere.ts';
 import { revisionTimers } from '../../collection/revisions/timers.ts';
@@ -60,8 +60,8 @@ export const vaultItems = vaultPart(VaultItems, {
     }),
     deletedElsewhere: tell({
       ...VaultItems.tells.deletedElsewhere,
-      reads: leftPlan,
-      turn: (turn, payload, _sender, reads) => removeLeft(turn, payload, reads),
+      reads: remainingRevisionsPlan,
+      turn: (turn, payload, _sender, reads) => removeRemainingRevisions(turn, payload, reads),
     }),
   },
   timers: {

@@ -6,21 +6,20 @@ import type { ClientAddress } from '../../admission/client-address.ts';
 import type { RequestHeaders } from '../../http/headers.ts';
 import type { GatewaySettings } from '../../settings.ts';
 
+type OriginSettings = Pick<GatewaySettings['syncLane'], 'origins' | 'sameOrigin'>;
 export type OriginCheck = (headers: RequestHeaders, peer: () => string) => boolean;
 
 const originCharactersMax = 256;
-/** An address reserved for documentation: it appears only if the peer is a trusted proxy. */
-const nobody = '192.0.2.1';
 
 export function createOriginCheck(
-  { origins, sameOrigin }: Pick<GatewaySettings['syncLane'], 'origins' | 'sameOrigin'>,
+  { origins, sameOrigin }: OriginSettings,
   clientAddress: ClientAddress,
 ): OriginCheck {
   const listed = new Set(origins);
 
   function schemeOf(headers: RequestHeaders, peer: () => string): string | undefined {
     const forwarded = headers.get('x-forwarded-proto').trim().toLowerCase();
-    if (forwarded === '' || clientAddress.resolve(peer(), nobody) !== nobody) return 'http';
+    if (forwarded === '' || !clientAddress.isProxy(peer())) return 'http';
     return forwarded === 'https' || forwarded === 'http' ? forwarded : undefined;
   }
 
@@ -38,10 +37,10 @@ export function createOriginCheck(
  * upgrade checks again, and knows the scheme.
  */
 export function isLaneAdvertised(
-  { origins, sameOrigin }: Pick<GatewaySettings['syncLane'], 'origins' | 'sameOrigin'>,
+  { origins, sameOrigin }: OriginSettings,
   origin: string | undefined,
   host = '',
 ): boolean {
   if (origin === undefined || origin === '' || origins.includes(origin)) return true;
-  return sameOrigin && [`https://${host}`, `http://${host}`].includes(origin);
+  return sameOrigin && ['https', 'http'].some((scheme) => origin === `${scheme}://${host.toLowerCase()}`);
 }

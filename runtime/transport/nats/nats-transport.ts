@@ -251,14 +251,12 @@ export class NatsTransport implements Transport, TransportGauges {
 
   ask(call: AskCall): Promise<unknown> {
     const shard = this.#shardOf(call.address);
-    if (this.#handler !== undefined && this.#routed.has(shard)) return this.#handler.ask(call);
-    return this.#calls.ask(call, shard);
+    return this.#handlerOf(shard)?.ask(call) ?? this.#calls.ask(call, shard);
   }
 
   wake(tell: TellRow): void {
-    const isHere = this.#routed.has(this.#shardOf({ kind: tell.target_kind, id: tell.target_id }));
-    if (isHere && this.#handler !== undefined) this.#handler.wake(tell);
-    else this.#wakeStream.wake(tell);
+    const here = this.#handlerOf(this.#shardOf({ kind: tell.target_kind, id: tell.target_id }));
+    (here ?? this.#wakeStream).wake(tell);
   }
 
   #shardOf(address: Address): number {

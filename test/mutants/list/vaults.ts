@@ -69,8 +69,8 @@ export const mutants: readonly Mutant[] = [
     name: 'strangers-who-save',
     harm: 'A user who is not a member saves in the vault.',
     file: 'actors/vault/items/save-items.ts',
-    find: '(member.get(memberKey(turn, saver.by))?.permission ?? null) as',
-    replace: "(member.get(memberKey(turn, saver.by))?.permission ?? 'write') as",
+    find: '(reads.member.get(memberKey(turn, saver.by))?.permission ?? null) as',
+    replace: "(reads.member.get(memberKey(turn, saver.by))?.permission ?? 'write') as",
     tests: ['test/behaviour/vaults/items.test.ts'],
   },
   {
