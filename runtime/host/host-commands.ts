@@ -127,7 +127,7 @@ export class HostCommands {
   }
 
   #top({ by, limit }: { by: ActorRank; limit: number }): HostTop {
-    const actors = this.#options.actors.first(amountOf[by], limit).map((actor) => ({
+    const actors = this.#options.actors.top(amountOf[by], limit).map((actor) => ({
       ...actor.address,
       heldBytes: actor.heldBytes,
       turns: actor.turns,

@@ -65,8 +65,8 @@ export async function saveInOtherCollections(
   const passed: PositionRange[] = [];
   let leaving = transfers;
   let offered = inVaults(userUuid, notHere);
-  let lost = notHere.filter(({ shared_vault_uuid: vault }) => isAbsent(vault));
-  let missing = nothing;
+  let unlocated = notHere.filter(({ shared_vault_uuid: vault }) => isAbsent(vault));
+  let tombstoned = noUuids;
   for (let round = 0; round < roundsMax; round += 1) {
     const answers: Answer<SaveResult>[] = [];
     for (const each of leaving) answers.push(await move(context, each));
@@ -80,13 +80,13 @@ export async function saveInOtherCollections(
     conflicts.push(...results.flatMap((each) => each.conflicts));
     passed.push(...results.flatMap((each) => each.passed ?? []));
     leaving = results.flatMap((each) => each.transfers);
-    lost = [...lost, ...results.flatMap((each) => each.notHere)];
+    unlocated = [...unlocated, ...results.flatMap((each) => each.notHere)];
     const orphaned = results.flatMap((each) => each.orphaned ?? []);
-    if (leaving.length + lost.length + orphaned.length === 0) return { saved, conflicts, passed };
-    const found = await locate(context, { lost, orphaned, missing });
+    if (leaving.length + unlocated.length + orphaned.length === 0) return { saved, conflicts, passed };
+    const found = await locate(context, { unlocated, orphaned, tombstoned });
     conflicts.push(...found.conflicts);
-    ({ offered, missing } = found);
-    lost = [];
+    ({ offered, tombstoned } = found);
+    unlocated = [];
     if (leaving.length === 0 && offered.size === 0) return { saved, conflicts, passed };
   }
   throw new RetryableError('the items of this sync are being moved by others', { outcome: 'unknown' });
@@ -120,14 +120,15 @@ async function move(
 }
 
 async function applyAt(
-  { workflow, own, ...saver }: SaveContext,
+  context: SaveContext,
   to: string,
   items: readonly TransferredItem[],
 ): Promise<Answer<SaveResult>> {
+  const { workflow, own } = context;
   if (to === workflow.self.id) return { ok: await own.apply(items) };
   const sent = items.map((each) => each.sent);
-  return orNoMember(workflow.self.id, sent, () =>
-    workflow.actors.get(VaultItems, to).ask.applyItemTransfer({ ...bySaver(workflow.self.id, saver), items }),
+  return conflictIfVaultIsGone(workflow.self.id, sent, () =>
+    workflow.actors.get(VaultItems, to).ask.applyItemTransfer({ ...saverFields(context), items }),
   );
 }
 
@@ -145,7 +146,9 @@ async function finalizeAt(
   }
   await workflow.turn({
     reads: (view) => finalizePlan(view, id, applied),
-    turn: (turn, reads) => finalizeTransfer({ turn, id, applied, reads, timers: collectionTimers }).length,
+    turn: (turn, reads) => {
+      finalizeTransfer({ turn, id, applied, reads, timers: collectionTimers });
+    },
   });
 }
 
@@ -154,7 +157,7 @@ async function saveAt(
   collection: string,
   items: readonly ClientItem[],
 ): Promise<readonly Answer<SaveResult>[]> {
-  const { workflow, own, ...saver } = context;
+  const { workflow, own } = context;
   const answers: Answer<SaveResult>[] = [];
   for (const batch of batchesOf(items, workflow.use(ItemSettings).turnLimits)) {
     if (collection === workflow.self.id) answers.push({ ok: await own.save(batch) });
@@ -162,22 +165,22 @@ async function saveAt(
       const ask = () =>
         workflow.actors
           .get(VaultItems, collection)
-          .ask.saveItems({ ...bySaver(workflow.self.id, saver), items: batch });
-      answers.push(await orNoMember(workflow.self.id, batch, ask));
+          .ask.saveItems({ ...saverFields(context), items: batch });
+      answers.push(await conflictIfVaultIsGone(workflow.self.id, batch, ask));
     }
   }
   return answers;
 }
 
-const bySaver = (by: string, { sessionUuid, request }: Pick<SaveContext, 'sessionUuid' | 'request'>) => ({
-  by,
+const saverFields = ({ workflow, sessionUuid, request }: SaveContext) => ({
+  by: workflow.self.id,
   sessionUuid,
   snjsVersion: request.snjs_version,
   api: request.api,
 });
 
 /** If the vault does not exist, deletions come back as `orphaned`, and all other items as conflicts of a user who is no member. */
-async function orNoMember(
+async function conflictIfVaultIsGone(
   userUuid: string,
   items: readonly ClientItem[],
   ask: () => Promise<Answer<SaveResult>>,
@@ -187,23 +190,23 @@ async function orNoMember(
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
     const orphaned = items.filter((sent) => sent.deleted === true);
-    const refused = items.filter((sent) => !orphaned.includes(sent));
+    const refused = items.filter((sent) => sent.deleted !== true);
     const conflicts = refused.map((sent) => notMember(sent, userUuid));
     return { ok: { saved: [], conflicts, transfers: [], notHere: [], orphaned } };
   }
 }
 
-interface Sought {
-  readonly lost: readonly ClientItem[];
+interface LocateRequest {
+  readonly unlocated: readonly ClientItem[];
   readonly orphaned: readonly ClientItem[];
   /** Uuids of which the round before found only forwarding tombstones. */
-  readonly missing: ReadonlySet<string>;
+  readonly tombstoned: ReadonlySet<string>;
 }
 
-interface Found {
+interface LocateResult {
   readonly offered: OfferedItems;
   readonly conflicts: readonly Conflict[];
-  readonly missing: ReadonlySet<string>;
+  readonly tombstoned: ReadonlySet<string>;
 }
 
 /**
@@ -212,9 +215,9 @@ interface Found {
  *
  * An item that has only forwarding tombstones is gone, or is moving just now. So it counts as gone only after two rounds in a row.
  */
-async function locate({ workflow }: SaveContext, { lost, orphaned, missing }: Sought): Promise<Found> {
-  if (lost.length + orphaned.length === 0) return { offered: new Map(), conflicts: [], missing: nothing };
-  const uuids = [...new Set([...lost, ...orphaned].map(uuidOf))];
+async function locate({ workflow }: SaveContext, { unlocated, orphaned, tombstoned }: LocateRequest): Promise<LocateResult> {
+  if (unlocated.length + orphaned.length === 0) return { offered: new Map(), conflicts: [], tombstoned: noUuids };
+  const uuids = [...new Set([...unlocated, ...orphaned].map(uuidOf))];
   const { rows, vaults } = await workflow.turn({
     reads: () => locationsPlan(uuids),
     turn: (turn, { first, moved }) => ({
@@ -232,18 +235,18 @@ async function locate({ workflow }: SaveContext, { lost, orphaned, missing }: So
     if (owningRow?.collection === self) placed.push([self, { ...sent, shared_vault_uuid: null }]);
     else conflicts.push(notMember(sent, self));
   }
-  for (const sent of lost) {
+  for (const sent of unlocated) {
     const owningRow = owningRows.get(uuidOf(sent));
     const collection = owningRow?.collection ?? namedCollectionOf({ userUuid: self }, sent);
-    const isGone = tombstones.has(uuidOf(sent)) && missing.has(uuidOf(sent));
-    const isOwn = !isGone && (owningRow === undefined || collection === self || vaults.has(collection));
-    if (isOwn) placed.push([collection, sent]);
+    const isGone = tombstones.has(uuidOf(sent)) && tombstoned.has(uuidOf(sent));
+    const isAccessible = !isGone && (owningRow === undefined || collection === self || vaults.has(collection));
+    if (isAccessible) placed.push([collection, sent]);
     else if (!isAbsent(sent.shared_vault_uuid) && owningRow?.shared_vault_uuid === collection) {
       conflicts.push(notMember(sent, self));
     } else conflicts.push(refusal('uuid_conflict', sent, self));
   }
-  return { offered: grouped(placed), conflicts, missing: tombstones };
+  return { offered: grouped(placed), conflicts, tombstoned: tombstones };
 }
 
-const nothing: ReadonlySet<string> = new Set();
+const noUuids: ReadonlySet<string> = new Set();
 const uuidOf = ({ uuid }: ClientItem): string => String(uuid).toLowerCase();

@@ -49,8 +49,9 @@ export const writing = <R>(claims: ValetClaims, run: (turn: Turn, vault: VaultRo
   reads: (view: View) => accessPlan(view, claims.userUuid),
   turn: (turn: Turn, reads: Parameters<typeof accessOf>[2]): R | Refused => {
     const access = accessOf(turn, claims.userUuid, reads);
+    if (access === undefined) return invalidToken;
     const refused = refusalOfToken(turn, claims, access);
-    if (refused !== undefined || access === undefined) return refused ?? invalidToken;
+    if (refused !== undefined) return refused;
     return redeemedOn(turn, claims) === undefined ? run(turn, access.vault) : invalidToken;
   },
 });
@@ -204,7 +205,7 @@ const abandon = command({
 });
 
 /** All members are notified, so their rows are read. */
-export const changePlan = (view: View, request: ByToken) => ({
+export const membersAndFilePlan = (view: View, request: ByToken) => ({
   ...memberListPlan(view),
   files: keys(file, [fileKey(view, request.claims.remoteIdentifier)]),
 });
@@ -214,7 +215,7 @@ const close = workflow({
   run: (steps, request) => {
     const { claims } = request;
     return closePersisted(steps, claims.remoteIdentifier, {
-      reads: (view) => changePlan(view, request),
+      reads: (view) => membersAndFilePlan(view, request),
       early: (turn, reads) => {
         const memberList = memberListFor(turn, claims.userUuid, reads);
         const refused = refusalOfToken(turn, claims, memberList && rightsOf(memberList));
