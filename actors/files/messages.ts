@@ -3,16 +3,16 @@
  * which the gateway has verified (docs/protocol/files.md).
  */
 import { z } from 'zod';
-import { type ValetClaims, valetClaimsSchema } from '../identity/valet-tokens.ts';
+import { valetClaimsSchema } from '../identity/valet-tokens.ts';
 import { answerSchema } from '../reply.ts';
 import { nonceForm } from './layout.ts';
 import { finalizePayload } from './transfer.ts';
 
-const nothing = z.object({});
+const empty = z.object({});
 
 /** Every command of this form may be refused with 400 or 403. */
 export const valetTokenCommand = <Fields extends z.ZodRawShape, Ok>(fields: Fields, ok: z.ZodType<Ok>) => ({
-  request: z.object({ claims: valetClaimsSchema as z.ZodType<ValetClaims>, ...fields }),
+  request: z.object({ claims: valetClaimsSchema, ...fields }),
   reply: answerSchema(ok),
 });
 
@@ -21,7 +21,7 @@ const nonce = z.string().regex(nonceForm);
 
 export const valetTokenCommands = {
   /** Refusals: 413 for a file that is too large, 429. */
-  openUpload: valetTokenCommand({ uploadUuid }, nothing),
+  openUpload: valetTokenCommand({ uploadUuid }, empty),
   /**
    * Notes a chunk before it is stored. The gateway draws the nonce, which makes the name of the blob unique. Refusals: 429, 503.
    */
@@ -30,18 +30,18 @@ export const valetTokenCommands = {
     z.object({ uploadUuid, storedUnder: z.string() }),
   ),
   /** The chunk is stored completely. */
-  finishChunk: valetTokenCommand({ uploadUuid, nonce }, nothing),
+  finishChunk: valetTokenCommand({ uploadUuid, nonce }, empty),
   /** The chunk is not stored, or not completely. `bytes`: the most that may have been stored. */
-  abandonChunk: valetTokenCommand({ uploadUuid, number: z.int(), bytes: z.int(), nonce }, nothing),
+  abandonChunk: valetTokenCommand({ uploadUuid, number: z.int(), bytes: z.int(), nonce }, empty),
   /** Refusals: 413, 503. */
-  closeUpload: valetTokenCommand({}, nothing),
+  closeUpload: valetTokenCommand({}, empty),
   /** Refusals: 503 while the file is being moved. */
-  deleteFile: valetTokenCommand({}, nothing),
+  deleteFile: valetTokenCommand({}, empty),
   /**
    * Asked again and again during a long transfer: may it go on? A download names its upload, to notice that the file was replaced.
    * Refusals: 404.
    */
-  checkToken: valetTokenCommand({ uploadUuid: uploadUuid.optional() }, nothing),
+  checkToken: valetTokenCommand({ uploadUuid: uploadUuid.optional() }, empty),
   /** Answers where the bytes of a file are. Refusals: 404. */
   openFile: valetTokenCommand(
     {},

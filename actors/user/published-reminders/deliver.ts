@@ -72,9 +72,9 @@ export const deliver = job({
 
 async function send(run: JobRun, claim: DeliveryClaim): Promise<void> {
   const { channel, destination, text } = claim;
-  const handOver = () => run.turn({ turn: (turn) => handedOver(turn, claim) });
+  const markInFlight = () => run.turn({ turn: (turn) => tryMarkInFlight(turn, claim) });
   const { signal } = run;
-  const result = await run.use(Messengers).send({ channel, destination, text, handOver, signal });
+  const result = await run.use(Messengers).send({ channel, destination, text, markInFlight, signal });
   // A run that must stop concludes nothing. The next run finds the reminder in flight.
   signal.throwIfAborted();
   await run.turn({ turn: (turn) => conclude(turn, claim, result) });
@@ -109,7 +109,7 @@ function held(turn: Turn, { id, uuid, round }: DeliveryClaim): PublishedReminder
   return isMine && ['claimed', 'in-flight'].includes(reminder.state) ? reminder : undefined;
 }
 
-function handedOver(turn: Turn, claim: DeliveryClaim): boolean {
+function tryMarkInFlight(turn: Turn, claim: DeliveryClaim): boolean {
   const reminder = held(turn, claim);
   if (reminder?.state !== 'claimed') return false;
   const target = deliveryTargetOf(ownTarget(turn, reminder), deliveryConfig(turn));
