@@ -29,7 +29,7 @@ export interface NatsConnectionOptions {
   readonly name: string;
   readonly pingIntervalMs: number;
   /** How long the first connection may take. */
-  readonly startMs: number;
+  readonly connectTimeoutMs: number;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -88,7 +88,7 @@ export class ClusterConnection {
   static async open(options: NatsConnectionOptions): Promise<ClusterConnection> {
     const { clock } = options;
     const connection = new ClusterConnection(options);
-    const untilMs = clock.monotonicMs() + options.startMs;
+    const untilMs = clock.monotonicMs() + options.connectTimeoutMs;
     for (let failures = 0; ; failures += 1) {
       try {
         await connection.#dial();
