@@ -11,7 +11,7 @@ import {
   ImportService,
 } from '../../proto/generated/scriptorium/v1/import.ts';
 import { forEachConcurrently, groups, type ImportContext } from './context.ts';
-import type { ItemKey, RevisionKey, SourceItem, SourceRevision } from './source/tables.ts';
+import type { SizedItemHeader, RevisionKey, SourceItem, SourceRevision } from './source/tables.ts';
 
 /** Groups in flight at once, while the next is read. */
 const groupsConcurrencyMax = 3;
@@ -26,13 +26,13 @@ export interface Where {
   readonly vaults: VaultStates;
 }
 
-export interface VersionedItem extends ItemKey {
+export interface VersionedItem extends SizedItemHeader {
   readonly version: ImportItemVersion;
 }
 
 /** The vault that owns an item. Undefined if its creator's collection does, as when the vault is gone. */
 export const owningVaultOf = (
-  { vaultUuid }: Pick<ItemKey, 'vaultUuid'>,
+  { vaultUuid }: Pick<SizedItemHeader, 'vaultUuid'>,
   vaults: VaultStates,
 ): string | undefined =>
   vaultUuid === undefined ? undefined : vaults.has(vaultUuid) ? vaultUuid : undefined;
@@ -40,7 +40,7 @@ export const owningVaultOf = (
 export async function importItems(
   context: ImportContext,
   where: Where,
-  keys: AsyncIterable<ItemKey>,
+  keys: AsyncIterable<SizedItemHeader>,
 ): Promise<void> {
   const own = inThisCollection(context, where, keys);
   const { batchItems } = context.limits;
@@ -58,8 +58,8 @@ export async function importItems(
 async function* inThisCollection(
   { report }: ImportContext,
   { collection, vaults }: Where,
-  keys: AsyncIterable<ItemKey>,
-): AsyncGenerator<ItemKey> {
+  keys: AsyncIterable<SizedItemHeader>,
+): AsyncGenerator<SizedItemHeader> {
   for await (const key of keys) {
     const owningVault = owningVaultOf(key, vaults);
     if (collection.isVault || owningVault === undefined) yield key;
@@ -69,7 +69,7 @@ async function* inThisCollection(
 
 export async function versionedOf(
   { tables, limits }: Pick<ImportContext, 'tables' | 'limits'>,
-  keys: readonly ItemKey[],
+  keys: readonly SizedItemHeader[],
   { collection }: Pick<Where, 'collection'>,
 ): Promise<readonly VersionedItem[]> {
   const living = keys.filter(({ deleted }) => !deleted).map(({ uuid }) => uuid);
@@ -290,7 +290,7 @@ export async function pruneItems(
     const query = { collection, after, pageSize: limits.batchItems, withDigests: false };
     const { items, nextAfter } = await target.ask(ImportService.listItems, query);
     const uuids = items.flatMap(({ version }) => version?.uuid ?? []);
-    const there = new Map((await tables.itemKeys(uuids)).map((key) => [key.uuid.toLowerCase(), key]));
+    const there = new Map((await tables.itemHeaders(uuids)).map((key) => [key.uuid.toLowerCase(), key]));
     const gone = uuids.filter((uuid) => {
       const key = there.get(uuid);
       if (key === undefined) return true;

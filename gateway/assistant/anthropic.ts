@@ -29,8 +29,8 @@ export const anthropic: Provider = {
       ...(temperature === undefined && topP !== undefined && { top_p: topP }),
     },
   }),
-  read,
-  models: { path: '/v1/models?limit=1000', list: 'data', id: 'id' },
+  handleMessage,
+  models: { path: '/v1/models?limit=1000', listField: 'data', idField: 'id' },
 };
 
 const toolOf = ({ name, description, inputSchema }: ChatRequest['tools'][number]) => ({
@@ -61,7 +61,7 @@ function contentOf({ role, content, toolCallId, toolCalls }: ChatMessage): objec
   ];
 }
 
-function read(event: unknown, answer: AssistantAnswer): void {
+function handleMessage(event: unknown, answer: AssistantAnswer): void {
   const index = countAt(event, 'index') ?? 0;
   switch (textAt(event, 'type')) {
     case 'message_start':

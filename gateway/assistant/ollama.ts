@@ -21,8 +21,8 @@ export const ollama: Provider = {
       },
     },
   }),
-  read,
-  models: { path: '/api/tags', list: 'models', id: 'name' },
+  handleMessage,
+  models: { path: '/api/tags', listField: 'models', idField: 'name' },
 };
 
 const toolOf = ({ name, description, inputSchema }: ChatRequest['tools'][number]) => ({
@@ -36,7 +36,7 @@ function messageOf({ role, content, toolCalls, name }: ChatMessage): object {
   return { role, content, ...(calls.length > 0 && { tool_calls: calls }) };
 }
 
-function read(event: unknown, answer: AssistantAnswer): void {
+function handleMessage(event: unknown, answer: AssistantAnswer): void {
   if (valueAt(event, 'error') !== undefined) throw new AnswerError('unavailable');
   answer.text(textAt(event, 'message', 'content'));
   for (const call of listAt(event, 'message', 'tool_calls')) {

@@ -22,8 +22,8 @@ export const openai: Provider = {
       ...(topP !== undefined && { top_p: topP }),
     },
   }),
-  read,
-  models: { path: '/models', list: 'data', id: 'id' },
+  handleMessage,
+  models: { path: '/models', listField: 'data', idField: 'id' },
 };
 
 const toolOf = ({ name, description, inputSchema }: ChatRequest['tools'][number]) => ({
@@ -42,7 +42,7 @@ function messageOf({ role, content, toolCallId, toolCalls }: ChatMessage): objec
   return { role, content: content === '' ? null : content, tool_calls: calls };
 }
 
-function read(event: unknown, answer: AssistantAnswer): void {
+function handleMessage(event: unknown, answer: AssistantAnswer): void {
   if (event === '[DONE]') {
     answer.complete();
     return;

@@ -15,12 +15,12 @@ export interface Provider {
   /** The form of the answer: server-sent events, or one JSON document a line. */
   readonly framing: 'events' | 'lines';
   /** One message: parsed JSON, or the text of an event that is no JSON. @throws AnswerError */
-  read(event: unknown, answer: AssistantAnswer): void;
+  handleMessage(message: unknown, answer: AssistantAnswer): void;
   readonly models: {
     readonly path: string;
     /** The field that holds the list, and the field of an entry that holds its id. */
-    readonly list: string;
-    readonly id: string;
+    readonly listField: string;
+    readonly idField: string;
   };
 }
 

@@ -42,17 +42,20 @@ export interface SourceAuthenticator {
 }
 
 /** An item without its content: what tells one state from another, and where the item belongs. */
-export interface ItemKey {
+export interface ItemHeader {
   readonly uuid: string;
   readonly ownerUuid: string;
   readonly vaultUuid: string | undefined;
   readonly updatedAt: number;
   readonly createdAt: number;
   readonly deleted: boolean;
+}
+
+export interface SizedItemHeader extends ItemHeader {
   readonly bytes: number;
 }
 
-export interface SourceItem extends Omit<ItemKey, 'bytes'> {
+export interface SourceItem extends ItemHeader {
   readonly content: string | undefined;
   readonly contentType: string | undefined;
   readonly encItemKey: string | undefined;
@@ -82,7 +85,7 @@ export interface SourceRevision extends Omit<RevisionKey, 'bytes'> {
   readonly editedBy: string | undefined;
 }
 
-export interface History {
+export interface RevisionSummary {
   readonly count: number;
   /** Undefined if no revision has a time. */
   readonly latestMs: number | undefined;
@@ -131,7 +134,7 @@ export interface SourceNotification {
   readonly updatedAt: number;
 }
 
-const times = (row: SourceRow) => ({
+const timestampsIn = (row: SourceRow) => ({
   createdAt: numberIn(row, 'created_at_timestamp'),
   updatedAt: numberIn(row, 'updated_at_timestamp'),
 });
@@ -139,7 +142,7 @@ const times = (row: SourceRow) => ({
 /** 1 for an address in lower case: the other server can sign in only those. */
 const rankOf = (row: SourceRow): number => (textIn(row, 'email') === textIn(row, 'email')?.toLowerCase() ? 1 : 0);
 
-const lower = (row: SourceRow, column: string): string => (textIn(row, column) ?? '').toLowerCase();
+const lowerTextIn = (row: SourceRow, column: string): string => (textIn(row, column) ?? '').toLowerCase();
 
 /** Tables whose rows are counted, so that the report accounts for everything that was read. */
 export const countedTables = [
@@ -250,7 +253,7 @@ export class Tables {
   }
 
   /** Whether any user has a second factor that only the key of the other server opens. */
-  async hasEncryptedFactors(): Promise<boolean> {
+  async hasEncryptedMfaSecrets(): Promise<boolean> {
     const rows = await this.#main.all(
       "SELECT 1 AS n FROM `settings` WHERE `name` = 'MFA_SECRET' AND `value` IS NOT NULL AND `server_encryption_version` = 1 LIMIT 1",
     );
@@ -258,7 +261,7 @@ export class Tables {
   }
 
   /** Some user's server key, to try the key of the other server on. */
-  async anyServerKey(): Promise<string | undefined> {
+  async sampleUserKey(): Promise<string | undefined> {
     const [row] = await this.#main.all(
       'SELECT `encrypted_server_key` AS k FROM `users` WHERE `encrypted_server_key` IS NOT NULL ORDER BY `uuid` LIMIT 1',
     );
@@ -268,7 +271,7 @@ export class Tables {
   async authenticators(userUuid: string): Promise<readonly SourceAuthenticator[]> {
     const rows = await this.#main.all('SELECT * FROM `authenticators` WHERE `user_uuid` = ?', [userUuid]);
     return rows.map((row) => ({
-      uuid: lower(row, 'uuid'),
+      uuid: lowerTextIn(row, 'uuid'),
       credentialId: textIn(row, 'credential_id') ?? '',
       publicKey: Buffer.from(row['credential_public_key'] as Uint8Array),
       counter: numberIn(row, 'counter'),
@@ -280,19 +283,19 @@ export class Tables {
   // --- items ------------------------------------------------------------------------------------------------------
 
   /** The items that the user has created, with those in vaults. */
-  async *itemsOf(userUuid: string): AsyncGenerator<ItemKey> {
-    yield* this.#itemKeys('`user_uuid` = ?', userUuid);
+  itemsOf(userUuid: string): AsyncGenerator<SizedItemHeader> {
+    return this.#headersWhere('`user_uuid` = ?', userUuid);
   }
 
-  async *itemsIn(vaultUuid: string): AsyncGenerator<ItemKey> {
-    yield* this.#itemKeys('`shared_vault_uuid` = ?', vaultUuid);
+  itemsIn(vaultUuid: string): AsyncGenerator<SizedItemHeader> {
+    return this.#headersWhere('`shared_vault_uuid` = ?', vaultUuid);
   }
 
-  async *#itemKeys(where: string, value: string): AsyncGenerator<ItemKey> {
+  async *#headersWhere(where: string, value: string): AsyncGenerator<SizedItemHeader> {
     const length = `COALESCE(${this.#main.lengthOf('content')}, 0)`;
-    const columns = `\`uuid\`, \`user_uuid\`, \`shared_vault_uuid\`, \`deleted\`, \`created_at_timestamp\`, \`updated_at_timestamp\`, ${length} AS bytes`;
+    const columns = `${headerColumns}, ${length} AS bytes`;
     for await (const row of this.#main.each({ columns, table: 'items', where, values: [value] })) {
-      yield { ...keyOf(row), bytes: numberIn(row, 'bytes') };
+      yield { ...headerOf(row), bytes: numberIn(row, 'bytes') };
     }
   }
 
@@ -300,7 +303,7 @@ export class Tables {
     if (uuids.length === 0) return [];
     const sql = `SELECT * FROM \`items\` WHERE \`uuid\` IN ${placeholders(uuids)}`;
     return (await this.#main.all(sql, uuids)).map((row) => ({
-      ...keyOf(row),
+      ...headerOf(row),
       content: textIn(row, 'content'),
       contentType: textIn(row, 'content_type'),
       encItemKey: textIn(row, 'enc_item_key'),
@@ -313,19 +316,19 @@ export class Tables {
   }
 
   /** Those of these items that exist, without their contents. */
-  async itemKeys(uuids: readonly string[]): Promise<readonly Omit<ItemKey, 'bytes'>[]> {
+  async itemHeaders(uuids: readonly string[]): Promise<readonly ItemHeader[]> {
     if (uuids.length === 0) return [];
-    const sql = `SELECT \`uuid\`, \`user_uuid\`, \`shared_vault_uuid\`, \`deleted\`, \`created_at_timestamp\`, \`updated_at_timestamp\` FROM \`items\` WHERE \`uuid\` IN ${placeholders(uuids)}`;
-    return (await this.#main.all(sql, uuids)).map(keyOf);
+    const sql = `SELECT ${headerColumns} FROM \`items\` WHERE \`uuid\` IN ${placeholders(uuids)}`;
+    return (await this.#main.all(sql, uuids)).map(headerOf);
   }
 
-  async histories(itemUuids: readonly string[]): Promise<ReadonlyMap<string, History>> {
+  async histories(itemUuids: readonly string[]): Promise<ReadonlyMap<string, RevisionSummary>> {
     if (itemUuids.length === 0) return new Map();
     const sql = `SELECT \`item_uuid\`, COUNT(*) AS n, MAX(\`created_at\`) AS latest FROM \`revisions_revisions\` WHERE \`item_uuid\` IN ${placeholders(itemUuids)} GROUP BY \`item_uuid\``;
     const rows = await this.#revisions.all(sql, itemUuids);
     return new Map(
       rows.map((row) => [
-        lower(row, 'item_uuid'),
+        lowerTextIn(row, 'item_uuid'),
         { count: numberIn(row, 'n'), latestMs: this.#ms(row, 'latest') },
       ]),
     );
@@ -337,7 +340,7 @@ export class Tables {
     const sql = `SELECT \`uuid\`, \`item_uuid\`, \`created_at\`, ${length} AS bytes FROM \`revisions_revisions\` WHERE \`item_uuid\` IN ${placeholders(itemUuids)}`;
     return (await this.#revisions.all(sql, itemUuids)).map((row) => ({
       uuid: String(row['uuid']),
-      itemUuid: lower(row, 'item_uuid'),
+      itemUuid: lowerTextIn(row, 'item_uuid'),
       createdAtMs: this.#ms(row, 'created_at'),
       bytes: numberIn(row, 'bytes'),
     }));
@@ -348,7 +351,7 @@ export class Tables {
     const sql = `SELECT * FROM \`revisions_revisions\` WHERE \`uuid\` IN ${placeholders(uuids)}`;
     return (await this.#revisions.all(sql, uuids)).map((row) => ({
       uuid: String(row['uuid']),
-      itemUuid: lower(row, 'item_uuid'),
+      itemUuid: lowerTextIn(row, 'item_uuid'),
       createdAtMs: this.#ms(row, 'created_at'),
       ownerUuid: textIn(row, 'user_uuid')?.toLowerCase(),
       content: textIn(row, 'content'),
@@ -367,9 +370,9 @@ export class Tables {
   async vaults(): Promise<readonly SourceVault[]> {
     const rows = await this.#main.all('SELECT * FROM `shared_vaults`');
     return rows.map((row) => ({
-      uuid: lower(row, 'uuid'),
-      ownerUuid: lower(row, 'user_uuid'),
-      ...times(row),
+      uuid: lowerTextIn(row, 'uuid'),
+      ownerUuid: lowerTextIn(row, 'user_uuid'),
+      ...timestampsIn(row),
     }));
   }
 
@@ -378,11 +381,11 @@ export class Tables {
       vaultUuid,
     ]);
     return rows.map((row) => ({
-      uuid: lower(row, 'uuid'),
-      userUuid: lower(row, 'user_uuid'),
+      uuid: lowerTextIn(row, 'uuid'),
+      userUuid: lowerTextIn(row, 'user_uuid'),
       permission: textIn(row, 'permission') ?? '',
       isSurvivor: flagIn(row, 'is_designated_survivor'),
-      ...times(row),
+      ...timestampsIn(row),
     }));
   }
 
@@ -391,33 +394,33 @@ export class Tables {
       vaultUuid,
     ]);
     return rows.map((row) => ({
-      uuid: lower(row, 'uuid'),
-      inviteeUuid: lower(row, 'user_uuid'),
-      senderUuid: lower(row, 'sender_uuid'),
+      uuid: lowerTextIn(row, 'uuid'),
+      inviteeUuid: lowerTextIn(row, 'user_uuid'),
+      senderUuid: lowerTextIn(row, 'sender_uuid'),
       permission: textIn(row, 'permission') ?? '',
       encryptedMessage: textIn(row, 'encrypted_message') ?? '',
-      ...times(row),
+      ...timestampsIn(row),
     }));
   }
 
   async messages(userUuid: string): Promise<readonly SourceMessage[]> {
     const rows = await this.#main.all('SELECT * FROM `messages` WHERE `recipient_uuid` = ?', [userUuid]);
     return rows.map((row) => ({
-      uuid: lower(row, 'uuid'),
-      senderUuid: lower(row, 'sender_uuid'),
+      uuid: lowerTextIn(row, 'uuid'),
+      senderUuid: lowerTextIn(row, 'sender_uuid'),
       encryptedMessage: textIn(row, 'encrypted_message') ?? '',
       replaceabilityIdentifier: textIn(row, 'replaceability_identifier'),
-      ...times(row),
+      ...timestampsIn(row),
     }));
   }
 
   async notifications(userUuid: string): Promise<readonly SourceNotification[]> {
     const rows = await this.#main.all('SELECT * FROM `notifications` WHERE `user_uuid` = ?', [userUuid]);
     return rows.map((row) => ({
-      uuid: lower(row, 'uuid'),
+      uuid: lowerTextIn(row, 'uuid'),
       type: textIn(row, 'type') ?? '',
       payload: textIn(row, 'payload') ?? '',
-      ...times(row),
+      ...timestampsIn(row),
     }));
   }
 
@@ -431,16 +434,19 @@ export class Tables {
   }
 }
 
-const keyOf = (row: SourceRow): Omit<ItemKey, 'bytes'> => ({
+const headerColumns =
+  '`uuid`, `user_uuid`, `shared_vault_uuid`, `deleted`, `created_at_timestamp`, `updated_at_timestamp`';
+
+const headerOf = (row: SourceRow): ItemHeader => ({
   uuid: String(row['uuid']),
-  ownerUuid: lower(row, 'user_uuid'),
+  ownerUuid: lowerTextIn(row, 'user_uuid'),
   vaultUuid: textIn(row, 'shared_vault_uuid')?.toLowerCase(),
   deleted: flagIn(row, 'deleted'),
-  ...times(row),
+  ...timestampsIn(row),
 });
 
 const settingOf = (row: SourceRow): SourceSetting => ({
-  uuid: lower(row, 'uuid'),
+  uuid: lowerTextIn(row, 'uuid'),
   name: textIn(row, 'name') ?? '',
   value: textIn(row, 'value'),
   isEncrypted: flagIn(row, 'server_encryption_version'),

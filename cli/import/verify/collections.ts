@@ -11,7 +11,7 @@ import {
   type VaultStates,
   versionedOf,
 } from '../items.ts';
-import type { ItemKey, Tables } from '../source/tables.ts';
+import type { SizedItemHeader, Tables } from '../source/tables.ts';
 import { type Compared, differ } from './compared.ts';
 
 const historiesConcurrencyMax = 8;
@@ -90,7 +90,7 @@ async function compareListed(
 }
 
 const liesHere = (
-  item: Pick<ItemKey, 'vaultUuid' | 'ownerUuid'>,
+  item: Pick<SizedItemHeader, 'vaultUuid' | 'ownerUuid'>,
   { isVault, uuid }: ImportCollection,
   vaults: VaultStates,
 ): boolean =>
@@ -112,7 +112,7 @@ async function compareHistory(
   { tables, target, limits }: ImportContext,
   compared: Compared,
   collection: ImportCollection,
-  item: Pick<ItemKey, 'uuid' | 'createdAt' | 'ownerUuid'>,
+  item: Pick<SizedItemHeader, 'uuid' | 'createdAt' | 'ownerUuid'>,
 ): Promise<void> {
   const keys = await tables.revisionKeys([item.uuid]);
   const createdAtMs = Math.floor(item.createdAt / 1_000);
@@ -137,7 +137,7 @@ async function compareHistory(
   }
 }
 
-const keysOf = (tables: Tables, { isVault, uuid }: ImportCollection): AsyncIterable<ItemKey> =>
+const keysOf = (tables: Tables, { isVault, uuid }: ImportCollection): AsyncIterable<SizedItemHeader> =>
   isVault ? tables.itemsIn(uuid) : tables.itemsOf(uuid);
 
 /** Items of the other server that this one accepts. */

@@ -36,7 +36,7 @@ function setup(stalled: ReadonlySet<string> = new Set()) {
         clock.schedule(deadlineMs - clock.monotonicMs(), end);
       });
     },
-    forget: (holders: readonly string[]) => {
+    abandon: (holders: readonly string[]) => {
       for (const [end, holder] of unanswered) if (holders.includes(holder)) end();
     },
   };
