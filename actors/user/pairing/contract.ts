@@ -26,15 +26,18 @@ const commands = {
   getPairingUsage: signedIn({ access: 'reads', fields: z.object(subscriptionFields), ok: usageView }),
 };
 
+const pairingEvent = z.enum([
+  'assistant-pairing-started',
+  'assistant-paired',
+  'assistant-unpaired',
+  'assistant-all-unpaired',
+]);
+export type PairingEvent = z.infer<typeof pairingEvent>;
+
 const tells = {
   /** Sent by the `pairing` actor in the commit of the event. */
   pairingNoted: z.object({
-    event: z.enum([
-      'assistant-pairing-started',
-      'assistant-paired',
-      'assistant-unpaired',
-      'assistant-all-unpaired',
-    ]),
+    event: pairingEvent,
     subscriptionId: z.string().nullable(),
   }),
 };
