@@ -150,7 +150,7 @@ export async function openSource(config: BackupConfiguration): Promise<OpenedRes
     const folder = filesFolderOf(fileStore.folder, { path: resolve(dataDirectory) });
     return { it: { read: (name) => readBlobFile(folder, name) }, close: async () => undefined };
   }
-  const { it: store, close } = await openFileStore(config);
+  const { it: store, close } = await openFilesOfServer(config);
   const never = new AbortController().signal;
   return {
     it: {
@@ -176,7 +176,7 @@ async function readBlobFile(folder: string, name: string): Promise<Buffer> {
 }
 
 /** The store of files of a server that does not run. @throws StartError */
-export async function openFileStore(config: BackupConfiguration) {
+export async function openFilesOfServer(config: BackupConfiguration) {
   const { fileStore, dataDirectory, s3SecretAccessKey } = config;
   const store = await openFileStore(
     {

@@ -14,7 +14,7 @@ import { type BackedUp, backUp } from './create.ts';
 import { BackupError } from './error.ts';
 import { backupsIn, type Manifest, readManifest } from './format.ts';
 import {
-  openFileStore,
+  openFilesOfServer,
   openForBackup,
   openForRestore,
   openSource,
@@ -104,7 +104,7 @@ export function restoreServer(config: BackupConfiguration, request: RestoreReque
       const opener = await openerWith(await identitiesIn(request.identityFile));
       const generation = keepPositions ? undefined : freshGeneration(systemRandom);
       await using(openForRestore(config), (connection) =>
-        using(openFileStore(config), (files) =>
+        using(openFilesOfServer(config), (files) =>
           restore({ connection, target, opener, manifest, files, generation, onProgress }),
         ),
       );
