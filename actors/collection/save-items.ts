@@ -30,9 +30,9 @@ export interface ItemWrite {
   readonly row: ItemRow;
   /** The row of this collection before the turn, if there was one. */
   readonly replaced: ItemRow | undefined;
-  /** It makes a revision. */
+  /** The save makes a revision. */
   readonly revised: boolean;
-  /** It names for the first time the item it is a duplicate of. */
+  /** The save is the first to name the item that this one duplicates. */
   readonly duplicated: boolean;
 }
 

@@ -172,7 +172,7 @@ export interface StoredReads extends Locations {
   readonly stored: ItemsByKey;
 }
 
-/** So few rows are read without a budget of bytes. So one statement can read them together with those of other accounts. */
+/** Up to this many rows are read without a budget of bytes, so that one statement can read those of several accounts. */
 const wholeRowsMax = 4;
 
 /**

@@ -30,7 +30,7 @@ export const garbageMax = 1_000;
 
 const cleaningUp: Refused = refuse.notNow('Earlier files are still being removed.', 30_000);
 
-/** `bytes` of a chunk: as many as may be in the store. */
+/** `bytes` of a chunk: the most that may be in the store. */
 export function discardChunks(turn: Turn, cleanup: Cleanup, origin: BlobOrigin, chunks: readonly Chunk[]): void {
   if (chunks.length === 0) return;
   const { discardedThrough, garbageBytes } = turn.get(filesSlice);

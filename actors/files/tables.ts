@@ -35,7 +35,7 @@ export const file = table({
 
 export type FileRow = RowOf<typeof file>;
 
-/** Numbered without a gap, and removed in that order. */
+/** Rows are numbered without a gap, and removed in that order. */
 export const fileGarbage = table({
   name: 'file_garbage',
   columns: {

@@ -201,7 +201,7 @@ export function finishChunk(
 const replacedBy = (chunk: PendingChunk, pending: readonly PendingChunk[]): readonly PendingChunk[] =>
   pending.slice(0, pending.indexOf(chunk)).filter(({ number }) => number === chunk.number);
 
-/** `bytes`: as many as may be in the store. */
+/** `bytes`: the most that may be in the store. */
 export interface AbandonedChunk extends StoredChunk, Chunk {}
 
 /** The file that the upload has become, here or at another owner. During a move there are two rows. */

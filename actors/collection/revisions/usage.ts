@@ -14,7 +14,7 @@ import { type RevisionRow, revision } from './table.ts';
 export interface RevisionUsage {
   /** Total bytes appended to the log so far. */
   readonly endOffset: number;
-  /** Every revision that ends at this offset or before has been removed. */
+  /** All revisions up to this offset are removed. */
   readonly trimmed: number;
   /** Whether the timer that removes the oldest is armed. */
   readonly trimming: boolean;
