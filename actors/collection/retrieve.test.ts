@@ -3,7 +3,7 @@ import { note, saver, uuidNumber } from '../../test/kit/items.ts';
 import { head as headSlice } from './head.ts';
 import type { ItemRow } from './item.ts';
 import { changesPlan, frontPlan, pageItems, itemPageOf, tokensOf } from './retrieve.ts';
-import { saveItems } from './save-items.ts';
+import { computeSaves } from './save-items.ts';
 import { decodeToken } from './token.ts';
 
 const head = { ...headSlice.initial, position: 9 };
@@ -14,7 +14,7 @@ function rows(...contentTypes: string[]): ItemRow[] {
     note({ uuid: uuidNumber(index + 1), content_type }),
   );
   const stored = { head: headSlice.initial, row: () => undefined, newGeneration: () => 'gen' };
-  return [...saveItems({ saver: saver(), stored, items, nowMicros: 1 }).writes.values()].map(
+  return [...computeSaves({ saver: saver(), stored, items, nowMicros: 1 }).writes.values()].map(
     ({ row }) => row,
   );
 }

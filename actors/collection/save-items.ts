@@ -61,7 +61,7 @@ export interface SavedItems {
 }
 
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: each outcome of a save has one branch of one loop.
-export function saveItems({
+export function computeSaves({
   saver,
   stored,
   items,

@@ -19,7 +19,7 @@ import { changesPlan, frontPlan, type ItemPage, pageItems, itemPageOf, tokensOf 
 import { withNewRevision } from './revisions/held.ts';
 import { keepHistory, type RevisionTimers } from './revisions/keep.ts';
 import type { Saver } from './save.ts';
-import { type MovingItem, type SavedEntry, type StoredState, saveItems, uuidsToRead } from './save-items.ts';
+import { type MovingItem, type SavedEntry, type StoredState, computeSaves, uuidsToRead } from './save-items.ts';
 import { ItemSettings } from './settings.ts';
 import {
   isLegacy,
@@ -228,7 +228,7 @@ export function saveBatch(turn: Turn, batch: ItemBatch, progress: SyncProgress):
   const before = turn.get(head);
   const { remainingBytes } = progress;
   const saver = saverOf(turn, batch);
-  const result = saveItems({
+  const result = computeSaves({
     saver,
     stored: storedIn(turn, batch),
     items: batch.items,

@@ -14,7 +14,7 @@ import { MailDiskSpace } from './capacity.ts';
 import { Mailer } from './contract.ts';
 import { forgetSenderTell, mailboxMap, mailSenderTable, unsubscribeCommand } from './daily-limit.ts';
 import { deadMap } from './dead.ts';
-import { deliver } from './deliver.ts';
+import { deliverMailJob } from './deliver.ts';
 import { logSlice, mailAuditTable, mailLogTable } from './log-table.ts';
 import { checkCapacityCommand, queueCommand, queueTell, recallCommand, recallTell } from './queue.ts';
 import { asMail, mailKey, mailTable, queueSlice } from './queue-table.ts';
@@ -77,5 +77,5 @@ export const mailer = kindOf(Mailer, {
     wake: timer({ ...Mailer.timers.wake, missed: 'fire-once', turn: wakeWorkers }),
     sweep: sweepTimer,
   },
-  jobs: { deliver },
+  jobs: { deliver: deliverMailJob },
 });

@@ -52,7 +52,7 @@ export const challengeMap = sliceMap<StoredChallenge>({
 });
 
 /** False if this challenge is there already. It then lives as long as a new one. */
-export function storeChallenge(
+export function addChallenge(
   turn: Turn,
   challenge: string,
   { key: network }: AttemptOrigin,

@@ -26,7 +26,7 @@ import { Factors } from '../user/factors/contract.ts';
 import { requestApproval, takeApproved, withdrawApproval } from './approvals.ts';
 import { takeAssertionChallenge } from './assertion-challenge.ts';
 import { lockedOut } from './attempts.ts';
-import { forgottenSlice, purposeOf, storeChallenge } from './challenges.ts';
+import { forgottenSlice, purposeOf, addChallenge } from './challenges.ts';
 import { Signin } from './contract.ts';
 import {
   asksForCaptcha,
@@ -210,7 +210,7 @@ function conclude({
   if (!('passed' in outcome)) return refusalOf({ turn, request, account, unmet: outcome, origin });
   // The check did not ask for a factor that was turned on meanwhile.
   const mayStore = turn.get(forgottenSlice) === forgotten;
-  const isStored = mayStore && storeChallenge(turn, request.codeChallenge, origin, purposeOf(request));
+  const isStored = mayStore && addChallenge(turn, request.codeChallenge, origin, purposeOf(request));
   if (isStored && isGuess(request)) returnAttempt(turn, origin);
   withdrawApproval(turn, request);
   expireLater(turn);

@@ -33,7 +33,7 @@ function wrapped(text: string): string {
   return [...lines, line].map((each) => `${indent}${each}`).join('\n');
 }
 
-export const milliseconds = (text: string) => parseWholeNumber(text, 1, 86_400_000);
+export const millisecondsArgument = (text: string) => parseWholeNumber(text, 1, 86_400_000);
 export const rowLimit = (text: string) => parseWholeNumber(text, 1, 1_000);
 
 export function parseWholeNumber(text: string, min: number, max: number): number {

@@ -5,7 +5,7 @@ import { ClusterService, type Node } from '../../proto/generated/scriptorium/v1/
 import { CommandFailure, exitCodes } from '../failure.ts';
 import { allPages, type CommandSession } from '../session.ts';
 import { counted, duration, formatTable } from '../table.ts';
-import { type AddCommands, milliseconds, teach } from './command.ts';
+import { type AddCommands, millisecondsArgument, teach } from './command.ts';
 
 const pollPauseMs = 500;
 const waitDefaultMs = 120_000;
@@ -33,7 +33,7 @@ export const addNodeCommands: AddCommands = (program, run) => {
       .summary('move all shards away from a node')
       .description('Have a node hand over all its shards and take no more until it is restarted.')
       .option('--wait', 'wait until the node holds no shard')
-      .option('--timeout-ms <ms>', 'the longest time to wait', milliseconds, waitDefaultMs)
+      .option('--timeout-ms <ms>', 'the longest time to wait', millisecondsArgument, waitDefaultMs)
       .option('--yes', 'even if no other node would take them now: it keeps them until one does')
       .action((node, options) => run((session) => drain(session, node, options))),
     'Before a node is stopped, upgraded or moved: its users are then served by other nodes without an error. ' +

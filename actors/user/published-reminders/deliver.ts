@@ -55,7 +55,7 @@ interface DeliveryClaim {
   readonly text: string;
 }
 
-export const deliver = job({
+export const deliverRemindersJob = job({
   ...deliverReminders,
   timeoutMs,
   run: async (run) => {
