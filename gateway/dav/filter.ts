@@ -2,16 +2,7 @@
  * Compiles the filter of a `calendar-query`: by the type of component, and by the text of the properties of a to-do. The server
  * refuses a filter that it cannot evaluate exactly, because calendar programs display everything that they receive.
  */
-import { type Element, isElement, type QualifiedName } from './xml.ts';
-
-/** The filter is not supported. `precondition` is the element of RFC 4791 for the error. */
-export class UnsupportedFilter extends Error {
-  readonly precondition: string;
-  constructor(precondition: string, offender?: QualifiedName) {
-    super(`${precondition} ${offender?.local ?? ''}`);
-    this.precondition = precondition;
-  }
-}
+import { type Element, isElement, RefusedRequest } from './xml.ts';
 
 /** `all` and `none`: the result is the same for every object, so no object is read. */
 export type Filter = 'all' | 'none' | ((component: string) => boolean);
@@ -22,13 +13,13 @@ type Properties = ReadonlyMap<string, readonly PropertyValue[]>;
 const elementsMax = 50;
 const textCharactersMax = 1_024;
 
-/** @throws UnsupportedFilter */
+/** @throws RefusedRequest */
 export function compileFilter(filter: Element | undefined): Filter {
   const [calendarFilter, ...others] = filter?.children ?? [];
   if (calendarFilter === undefined) return 'all';
   requireBounded(calendarFilter);
-  if (!isElement(calendarFilter, 'C', 'comp-filter')) throw new UnsupportedFilter('supported-filter', calendarFilter);
-  if (nameIn(calendarFilter) !== 'VCALENDAR' || others.length > 0) throw new UnsupportedFilter('valid-filter');
+  if (!isElement(calendarFilter, 'C', 'comp-filter')) throw new RefusedRequest('<C:supported-filter/>');
+  if (nameIn(calendarFilter) !== 'VCALENDAR' || others.length > 0) throw new RefusedRequest('<C:valid-filter/>');
   if (isNotDefined(calendarFilter)) return 'none';
   const parts = calendarFilter.children.map(compileComponentFilter);
   if (parts.includes('none')) return 'none';
@@ -46,7 +37,7 @@ function requireBounded(filter: Element): void {
     .filter((each) => isElement(each, 'C', 'text-match'))
     .reduce((sum, { text }) => sum + text.length, 0);
   if (all.length > elementsMax || textCharacters > textCharactersMax) {
-    throw new UnsupportedFilter('supported-filter', filter);
+    throw new RefusedRequest('<C:supported-filter/>');
   }
 }
 
@@ -57,7 +48,7 @@ const elementsOf = (filter: Element): readonly Element[] => [filter, ...filter.c
  * refused.
  */
 function compileComponentFilter(filter: Element): 'all' | 'none' | PropertyTest {
-  if (!isElement(filter, 'C', 'comp-filter')) throw new UnsupportedFilter('supported-filter', filter);
+  if (!isElement(filter, 'C', 'comp-filter')) throw new RefusedRequest('<C:supported-filter/>');
   const isTodo = nameIn(filter) === 'VTODO';
   if (isNotDefined(filter)) return isTodo ? 'none' : 'all';
   // First of all, so that an unsupported filter of another component is refused as well.
@@ -67,7 +58,7 @@ function compileComponentFilter(filter: Element): 'all' | 'none' | PropertyTest 
 }
 
 function compilePropertyFilter(filter: Element): PropertyTest {
-  if (!isElement(filter, 'C', 'prop-filter')) throw new UnsupportedFilter('supported-filter', filter);
+  if (!isElement(filter, 'C', 'prop-filter')) throw new RefusedRequest('<C:supported-filter/>');
   const name = nameIn(filter);
   if (isNotDefined(filter)) return (properties) => !properties.has(name);
   const matches = filter.children.map(textMatchOf);
@@ -76,11 +67,11 @@ function compilePropertyFilter(filter: Element): PropertyTest {
 }
 
 function textMatchOf(match: Element): (value: PropertyValue) => boolean {
-  if (!isElement(match, 'C', 'text-match')) throw new UnsupportedFilter('supported-filter', match);
+  if (!isElement(match, 'C', 'text-match')) throw new RefusedRequest('<C:supported-filter/>');
   const collation = match.attributes.get('collation') ?? 'i;ascii-casemap';
   const isExact = collation === 'i;octet';
   if (!['i;octet', 'i;ascii-casemap', 'default'].includes(collation)) {
-    throw new UnsupportedFilter('supported-collation');
+    throw new RefusedRequest('<C:supported-collation/>');
   }
   const expected = isExact ? match.text : asciiLowerCase(match.text);
   const isNegated = match.attributes.get('negate-condition') === 'yes';

@@ -8,6 +8,7 @@ import {
   isElement,
   type QualifiedName,
   namespaces,
+  RefusedRequest,
   readXml,
   UnreadableXml,
 } from './xml.ts';
@@ -16,15 +17,6 @@ import {
 const namesMax = 100;
 /** The most characters of all names, with their namespaces: the answer repeats the names that no resource has. */
 const namesBytesMax = 8 * 1024;
-
-/** The server cannot give what the program asks for; an element of the error says why. */
-export class RefusedRequest extends Error {
-  readonly element: string;
-  constructor(element: string) {
-    super(element);
-    this.element = element;
-  }
-}
 
 /** @throws UnreadableXml */
 export function readPropfind(body: Uint8Array): RequestedProperties {
@@ -46,7 +38,7 @@ export type DavReport =
 
 const hrefsMax = 1_000;
 
-/** @throws UnreadableXml, Refused, UnsupportedFilter */
+/** @throws UnreadableXml, RefusedRequest */
 export function readReport(body: Uint8Array): DavReport {
   const root = readXml(body);
   const isQuery = isElement(root, 'C', 'calendar-query');

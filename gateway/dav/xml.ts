@@ -23,6 +23,15 @@ export interface Element extends QualifiedName {
   readonly text: string;
 }
 
+/** The server cannot give what the program asks for. `element` says why in the error. */
+export class RefusedRequest extends Error {
+  readonly element: string;
+  constructor(element: string) {
+    super(element);
+    this.element = element;
+  }
+}
+
 /** The text is not XML that this reader supports. */
 export class UnreadableXml extends Error {}
 
