@@ -17,7 +17,7 @@ export interface HintsAndEventsOptions {
   readonly metrics: TransportMetrics;
   readonly rejected: RejectedFrames;
   /** This process hears the hints of any sender. Its gateways always do. */
-  readonly hinted: (hint: Hint) => void;
+  readonly onHint: (hint: Hint) => void;
 }
 
 /** More processes than a cluster ever has. */
@@ -86,7 +86,7 @@ export class HintsAndEvents {
   }
 
   #tell(hint: Hint): void {
-    this.#options.hinted(hint);
+    this.#options.onHint(hint);
     for (const listener of this.#gateways.values()) listener.hinted(hint);
   }
 

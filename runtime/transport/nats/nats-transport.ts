@@ -75,8 +75,8 @@ export async function openNatsTransport(options: NatsTransportOptions): Promise<
       name: `scriptorium ${options.incarnation} ${name}`,
       pingIntervalMs: options.pingIntervalMs ?? defaultPingIntervalMs,
       connectTimeoutMs: options.connectTimeoutMs ?? defaultConnectTimeoutMs,
-      onLost: () => transport?.lost(name),
-      onRestored: () => transport?.restored(name),
+      onLost: () => transport?.onDisconnected(name),
+      onRestored: () => transport?.onReconnected(name),
     });
   const control = await connect('control');
   try {
@@ -158,7 +158,7 @@ export class NatsTransport implements Transport, TransportGauges {
       connection: control,
       hintSubject: `${prefix}.hint`,
       gatewaySubject: (gateway) => `${prefix}.gateway.${gateway}`,
-      hinted: (hint) => this.#hinted(hint),
+      onHint: (hint) => this.#takeHint(hint),
     });
   }
 
@@ -185,7 +185,7 @@ export class NatsTransport implements Transport, TransportGauges {
     return this.#largeMessages.bytes;
   }
 
-  lost(name: ConnectionName): void {
+  onDisconnected(name: ConnectionName): void {
     this.#options.metrics.disconnected(name);
     this.#muxes[name].lost();
   }
@@ -194,7 +194,7 @@ export class NatsTransport implements Transport, TransportGauges {
    * Tells the others to fail the calls that they sent here while this process was cut off. Otherwise they would wait until their
    * deadlines.
    */
-  restored(name: ConnectionName): void {
+  onReconnected(name: ConnectionName): void {
     if (name === 'control') this.#hintsAndEvents.reconnected();
     if (!this.isConnected) return;
     this.hint({ hint: 'returned', shards: [...this.#routed.keys()], host: this.#options.incarnation });
@@ -285,7 +285,7 @@ export class NatsTransport implements Transport, TransportGauges {
     return this.#hintsAndEvents.listen(gateway, listener);
   }
 
-  #hinted(hint: Hint): void {
+  #takeHint(hint: Hint): void {
     if (hint.hint === 'claimed') this.#epochs.claimed(hint.shards, hint.epoch);
     if (hint.hint === 'claimed' || hint.hint === 'returned')
       this.#muxes.control.abandon(hint.shards.map((shard) => this.#shardSubject(shard)));
