@@ -87,7 +87,7 @@ export function syncPagePlans(view: View, request: SyncRequest) {
 }
 
 /** A sync before it has saved anything. */
-export function begin(view: View, request: SyncRequest, reads: PageReads): SyncProgress {
+export function beginSync(view: View, request: SyncRequest, reads: PageReads): SyncProgress {
   const now = view.get(head);
   const page = pageIn(view, request, reads, startAt(view, request));
   return {
@@ -187,7 +187,7 @@ function wasRejected(view: View, uuid: string): boolean {
 }
 
 /** The user who saves. */
-export type Member = Pick<Saver, 'userUuid' | 'sessionUuid' | 'readOnly' | 'vault'>;
+export type SavingUser = Pick<Saver, 'userUuid' | 'sessionUuid' | 'readOnly' | 'vault'>;
 
 /** A transfer that the source has prepared. */
 export interface PreparedItemTransfer {
@@ -208,7 +208,7 @@ export interface ItemBatch {
   readonly request: SyncRequest;
   readonly items: readonly ClientItem[];
   readonly reads: StoredReads;
-  readonly by: Member;
+  readonly by: SavingUser;
   /** The timers of the kind that the collection belongs to. */
   readonly timers: CollectionTimers;
   /** The rows at the source, by uuid, where a transfer brings these items here. */
@@ -356,7 +356,7 @@ function foundIn(
   };
 }
 
-export function answer(
+export function answerOfSync(
   collection: string,
   request: SyncRequest,
   progress: SyncProgress,

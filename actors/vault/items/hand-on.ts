@@ -59,7 +59,7 @@ export const handItemsOnTimer = timer({
     const moving = outgoingTransferVersions(turn);
     const isLeaving = (row: ItemRow) => moving.get(row.uuid) === transferVersionOf(row);
     const handedOn = page.rows.filter(({ owner_uuid: owner }) => successorOfOwner(turn, owner) !== owner);
-    writeAs(
+    writeNewOwners(
       turn,
       handedOn.filter((row) => !isLeaving(row)),
     );
@@ -69,7 +69,7 @@ export const handItemsOnTimer = timer({
   },
 });
 
-function writeAs(turn: Turn, rows: readonly ItemRow[]): void {
+function writeNewOwners(turn: Turn, rows: readonly ItemRow[]): void {
   const before = turn.get(head);
   let after = before;
   for (const row of rows) {

@@ -41,7 +41,7 @@ export const returnToOwnersJob = job({
       // The next item has moved on while it was read.
       if (owner === undefined) continue;
       if (await isGone(run, owner)) await removeAll(run, owner);
-      else await bring(run, owner);
+      else await returnItems(run, owner);
     }
     return run.finish({ turn: (turn) => turn.start(returnToOwners, null) });
   },
@@ -96,7 +96,7 @@ function removeAll(run: JobRun, owner: string): Promise<void> {
   });
 }
 
-async function bring(run: JobRun, owner: string): Promise<void> {
+async function returnItems(run: JobRun, owner: string): Promise<void> {
   const { id, items } = await run.turn({
     reads: (view) => remainingItemsPlan(view, view.use(ItemSettings).turnLimits.items),
     turn: (turn, reads) => {
