@@ -1,7 +1,7 @@
 /** One connection to the internal API of one node; every node answers for the whole cluster. */
 import { basename, relative, resolve } from 'node:path';
 import { ChannelCredentials, Client, logVerbosity, Metadata, setLogVerbosity } from '@grpc/grpc-js';
-import { CommandFailure, exitCodes, commandFailureOf, isServiceError } from './failure.ts';
+import { CommandFailure, commandFailureOf, exitCodes, isServiceError } from './failure.ts';
 import { readInputFile } from './input-file.ts';
 
 export interface ConnectionOptions {

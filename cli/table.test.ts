@@ -1,5 +1,5 @@
 import test from 'ava';
-import { columnsMax, counted, duration, record, size, formatTable, timestamp } from './table.ts';
+import { columnsMax, counted, duration, formatTable, record, size, timestamp } from './table.ts';
 
 test('columns are as wide as their widest cell, and numbers stand right', (t) => {
   t.is(

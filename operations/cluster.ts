@@ -16,7 +16,7 @@ import type { Handlers } from './calls.ts';
 import { failedPrecondition, notFound } from './errors.ts';
 import { addressField, limitField, textField, uuidField } from './fields.ts';
 import type { InternalApiOptions } from './internal-api-options.ts';
-import { hasOtherHost, nodesOf, listedShards } from './nodes.ts';
+import { hasOtherHost, listedShards, nodesOf } from './nodes.ts';
 import { pageOf } from './pages.ts';
 
 type Options = Pick<InternalApiOptions, 'cluster' | 'actors' | 'shardCount' | 'readiness' | 'logger'>;

@@ -48,7 +48,7 @@ import {
 import { NotFoundError } from '../runtime/errors.ts';
 import type { Ask, AskOptions } from '../runtime/handles.ts';
 import type { Handlers } from './calls.ts';
-import { okOrThrow, CallError, failedPrecondition, invalidArgument, notFound } from './errors.ts';
+import { CallError, failedPrecondition, invalidArgument, notFound, okOrThrow } from './errors.ts';
 import { limitField, uuidField } from './fields.ts';
 import type { InternalApiOptions } from './internal-api-options.ts';
 

@@ -9,7 +9,7 @@ import { lookup } from '../runtime/command.ts';
 import { NotFoundError } from '../runtime/errors.ts';
 import type { AskOptions } from '../runtime/handles.ts';
 import type { Handlers } from './calls.ts';
-import { okOrThrow, failedPrecondition, invalidArgument, notFound } from './errors.ts';
+import { failedPrecondition, invalidArgument, notFound, okOrThrow } from './errors.ts';
 import { limitField, textField, uuidField } from './fields.ts';
 import type { InternalApiOptions } from './internal-api-options.ts';
 import { numberToken } from './pages.ts';

@@ -20,4 +20,3 @@ export function itemHere(view: View, uuid: string, { found, ...moved }: OneItemR
     ? row
     : undefined;
 }
-

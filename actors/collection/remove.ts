@@ -4,7 +4,7 @@
  * to the new owner's item.
  */
 import type { Turn } from '../../runtime/command.ts';
-import { headAfterWrite, head, without } from './head.ts';
+import { head, headAfterWrite, without } from './head.ts';
 import {
   forwardingTombstoneOf,
   type ItemRow,

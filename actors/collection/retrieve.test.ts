@@ -2,7 +2,7 @@ import test from 'ava';
 import { note, saver, uuidNumber } from '../../test/kit/items.ts';
 import { head as headSlice } from './head.ts';
 import type { ItemRow } from './item.ts';
-import { changesPlan, frontPlan, pageItems, itemPageOf, tokensOf } from './retrieve.ts';
+import { changesPlan, frontPlan, itemPageOf, pageItems, tokensOf } from './retrieve.ts';
 import { computeSaves } from './save-items.ts';
 import { decodeToken } from './token.ts';
 

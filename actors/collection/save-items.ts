@@ -4,7 +4,7 @@
  * server leaves out items that one answer has no room for: a small request could otherwise load whole accounts into memory.
  */
 import type { Conflict } from './conflicts.ts';
-import { headAfterWrite, type Head } from './head.ts';
+import { type Head, headAfterWrite } from './head.ts';
 import { isUuid } from './incoming.ts';
 import { type ItemRow, isWhole } from './item.ts';
 import type { ClientItem } from './item-fields.ts';

@@ -15,11 +15,17 @@ import { type Conflict, syncConflict } from './conflicts.ts';
 import { type Head, head, outgrows, quotaExceeded } from './head.ts';
 import { type ItemRow, isForwardingTombstone, isWhole, item, transferVersionOf } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
-import { changesPlan, frontPlan, type ItemPage, pageItems, itemPageOf, tokensOf } from './retrieve.ts';
+import { changesPlan, frontPlan, type ItemPage, itemPageOf, pageItems, tokensOf } from './retrieve.ts';
 import { withNewRevision } from './revisions/held.ts';
 import { keepHistory, type RevisionTimers } from './revisions/keep.ts';
 import type { Saver } from './save.ts';
-import { type MovingItem, type SavedEntry, type StoredState, computeSaves, uuidsToRead } from './save-items.ts';
+import {
+  computeSaves,
+  type MovingItem,
+  type SavedEntry,
+  type StoredState,
+  uuidsToRead,
+} from './save-items.ts';
 import { ItemSettings } from './settings.ts';
 import {
   isLegacy,

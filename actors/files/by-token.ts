@@ -23,7 +23,10 @@ export const refusalOfChunk = (chunk: {
   isChunkNumber(chunk.number) && chunk.bytes > 0 && chunk.bytes <= chunkBytesMax ? undefined : wrongChunk;
 
 /** The answer to a close whose token is redeemed: a repeat of the close succeeds. Undefined if it is not redeemed. */
-export function answerToRepeatedClose(turn: Turn, claims: ValetClaims): Answer<Record<string, never>> | undefined {
+export function answerToRepeatedClose(
+  turn: Turn,
+  claims: ValetClaims,
+): Answer<Record<string, never>> | undefined {
   const redeemed = redeemedOn(turn, claims);
   return redeemed && answerOf(redeemed.on === 'close' ? {} : invalidToken);
 }

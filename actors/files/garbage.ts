@@ -14,12 +14,12 @@
 import { job, keys, type Turn, type View } from '../../runtime/command.ts';
 import type { Refused } from '../reply.ts';
 import { refuse } from '../reply.ts';
-import { blobName, type Chunk, chunksIn, type BlobOrigin, packBlobs, unpackBlobs } from './layout.ts';
+import { type BlobOrigin, blobName, type Chunk, chunksIn, packBlobs, unpackBlobs } from './layout.ts';
 import type { FileOwner } from './owner.ts';
 import type { Cleanup } from './state.ts';
 import { change, cleanUpAt, filesSlice } from './state.ts';
 import { FileStore, FileStoreError, listLimitMax } from './store.ts';
-import { type FileRow, file, fileGarbage, fileKey, blobOriginOf } from './tables.ts';
+import { blobOriginOf, type FileRow, file, fileGarbage, fileKey } from './tables.ts';
 
 /** Each row names the blobs of one upload at most. */
 const batchRows = 16;
@@ -31,7 +31,12 @@ export const garbageMax = 1_000;
 const cleaningUp: Refused = refuse.notNow('Earlier files are still being removed.', 30_000);
 
 /** `bytes` of a chunk: the most that may be in the store. */
-export function discardChunks(turn: Turn, cleanup: Cleanup, origin: BlobOrigin, chunks: readonly Chunk[]): void {
+export function discardChunks(
+  turn: Turn,
+  cleanup: Cleanup,
+  origin: BlobOrigin,
+  chunks: readonly Chunk[],
+): void {
   if (chunks.length === 0) return;
   const { discardedThrough, garbageBytes } = turn.get(filesSlice);
   const number = discardedThrough + 1;

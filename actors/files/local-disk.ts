@@ -25,13 +25,20 @@ import type { Random } from '../../runtime/random.ts';
 import type { FairnessKey } from '../queue.ts';
 import { Durability } from './durability.ts';
 import { FileCalls, FileWork, keyOfBlob, serverKey } from './file-calls.ts';
-import { codeOf, fileStoreErrorOf, type FileSystem, nodeFileSystem, type OpenFile, unless } from './file-system.ts';
+import {
+  codeOf,
+  type FileSystem,
+  fileStoreErrorOf,
+  nodeFileSystem,
+  type OpenFile,
+  unless,
+} from './file-system.ts';
 import { largePieces } from './pieces.ts';
 import {
   announced,
   type ByteRange,
-  checkList,
   checkBlobName,
+  checkList,
   checkRange,
   FileStoreError,
   isBlobName,

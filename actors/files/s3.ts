@@ -18,8 +18,8 @@ import { openS3Client, removeObjects, type S3ClientOptions, s3CodeOf } from './s
 import {
   announced,
   type ByteRange,
-  checkList,
   checkBlobName,
+  checkList,
   checkRange,
   FileStoreError,
   isBlobName,

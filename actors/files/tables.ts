@@ -53,10 +53,17 @@ export const fileKey = ({ self }: Pick<View, 'self'>, remoteIdentifier: string) 
   remote_identifier: remoteIdentifier,
 });
 
-export const blobOriginOf = (row: { readonly stored_under: string; readonly upload_uuid: string }): BlobOrigin => ({
+export const blobOriginOf = (row: {
+  readonly stored_under: string;
+  readonly upload_uuid: string;
+}): BlobOrigin => ({
   storedUnder: row.stored_under,
   uploadUuid: row.upload_uuid,
 });
 
 /** What a reader needs to find the bytes of a file. */
-export const storedFileOf = (row: FileRow) => ({ ...blobOriginOf(row), bytes: row.bytes, layout: row.layout });
+export const storedFileOf = (row: FileRow) => ({
+  ...blobOriginOf(row),
+  bytes: row.bytes,
+  layout: row.layout,
+});

@@ -30,13 +30,13 @@ import { type Refused, refuse } from '../reply.ts';
 import { discardChunks, discardFile, garbageOf, refusalForGarbage } from './garbage.ts';
 import {
   type BlobLayout,
+  type BlobOrigin,
   type Chunk,
   chunkIn,
   chunksIn,
   chunksMax,
   isWithoutGap,
   noChunks,
-  type BlobOrigin,
   withChunk,
 } from './layout.ts';
 import { type FileOwner, noSpace } from './owner.ts';
@@ -193,7 +193,10 @@ export function finishChunk(
     storedBytes: upload.storedBytes + chunk.bytes - (earlier?.bytes ?? 0),
     pending: upload.pending.filter((each) => each !== chunk && !replaced.includes(each)),
   });
-  discardChunks(turn, cleanup, originOf(turn, upload), [...replaced, ...(earlier === undefined ? [] : [earlier])]);
+  discardChunks(turn, cleanup, originOf(turn, upload), [
+    ...replaced,
+    ...(earlier === undefined ? [] : [earlier]),
+  ]);
   return done;
 }
 

@@ -6,7 +6,7 @@
  */
 import { type KeysResult, keys, type Turn, type View } from '../../runtime/command.ts';
 import { isStorableText } from '../../runtime/table.ts';
-import { headAfterWrite, type Head, head, without } from '../collection/head.ts';
+import { type Head, head, headAfterWrite, without } from '../collection/head.ts';
 import { type ItemRow, isForwardingTombstone, item } from '../collection/item.ts';
 import { isKnownContentType } from '../collection/item-fields.ts';
 import { revisionsPerItemMax } from '../collection/revisions/slots.ts';

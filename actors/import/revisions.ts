@@ -5,7 +5,12 @@
 import { type KeysResult, keys, type Turn, type View } from '../../runtime/command.ts';
 import { revisionsPerItemMax, revisionUuid, slotKeys } from '../collection/revisions/slots.ts';
 import { type RevisionRow, revision } from '../collection/revisions/table.ts';
-import { scheduleTrim, appendRevision, revisionUsageSlice, type TrimTimer } from '../collection/revisions/usage.ts';
+import {
+  appendRevision,
+  revisionUsageSlice,
+  scheduleTrim,
+  type TrimTimer,
+} from '../collection/revisions/usage.ts';
 import { ciphertextAsItWas } from '../collection/saved-row.ts';
 import { importedTextOf } from './items.ts';
 import type { ImportedRevision } from './messages.ts';

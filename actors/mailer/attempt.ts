@@ -19,8 +19,8 @@ import { listenerOf, tellOutcome, tellRecalled } from './outcome.ts';
 import {
   asMail,
   isReady,
-  mailKey,
   type MailRow,
+  mailKey,
   mailTable,
   queueSlice,
   readyState,

@@ -9,11 +9,11 @@ import { UserSecrets } from '../identity/user-secrets.ts';
 import type { NamedAddress } from './address.ts';
 import {
   conclude,
+  endWorker,
   handOver,
   type LeasedMail,
   leasedPlan,
   leaseMs,
-  endWorker,
   readyPlan,
   recover,
   take,

@@ -130,7 +130,12 @@ test('a message that never left is not uncertain', async (t) => {
   ] as const) {
     const http = { send: () => Promise.reject(new OutboundError(failure, false)) };
     const messengers = createMessengers({ http, clock: systemClock, credentials: { telegramBotToken } });
-    const delivery = { channel: 'telegram', destination: '1', text: '', markInFlight: async () => true } as const;
+    const delivery = {
+      channel: 'telegram',
+      destination: '1',
+      text: '',
+      markInFlight: async () => true,
+    } as const;
     t.deepEqual(await messengers.send({ ...delivery, signal: new AbortController().signal }), result);
   }
 });
@@ -147,7 +152,12 @@ test('a channel is there with all of its credentials, and nothing is asked witho
 
 test('a message that may not leave any more does not', async (t) => {
   const { messengers, received } = await started(t, { telegramBotToken });
-  const delivery = { channel: 'telegram', destination: '1', text: '', markInFlight: async () => false } as const;
+  const delivery = {
+    channel: 'telegram',
+    destination: '1',
+    text: '',
+    markInFlight: async () => false,
+  } as const;
   t.deepEqual(await messengers.send({ ...delivery, signal: new AbortController().signal }), {
     result: 'withdrawn',
   });

@@ -1,7 +1,7 @@
 /** Activates a subscription for the account that a conformance run names (docs/protocol/account.md, "Conformance runs"). */
 import { lookup, workflow } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
-import { accountTable, accountKey } from '../identity/account-table.ts';
+import { accountKey, accountTable } from '../identity/account-table.ts';
 import { Subscription } from '../user/subscription/contract.ts';
 import { Signin } from './contract.ts';
 import { expireLater } from './expiry.ts';

@@ -25,7 +25,7 @@ import { AccountSettings } from '../settings.ts';
 import { AuditTrail } from '../user/audit/contract.ts';
 import { Factors } from '../user/factors/contract.ts';
 import { Signin } from './contract.ts';
-import { isOwn, attemptOriginOf } from './counting.ts';
+import { attemptOriginOf, isOwn } from './counting.ts';
 
 const approvalsMax = 64;
 /** A client asks two or three times in one sign-in. */

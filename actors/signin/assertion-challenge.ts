@@ -9,7 +9,7 @@
 import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';
 import { sliceMap } from '../../runtime/slice.ts';
-import { isOwn, attemptOriginOf } from './counting.ts';
+import { attemptOriginOf, isOwn } from './counting.ts';
 
 const challengeBytes = 32;
 const challengeMs = 300_000;

@@ -1,6 +1,13 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { type AttemptCounters, currentAttempts, countersAfterFailure, isLocked, needsCaptcha, zeroCounters } from './attempts.ts';
+import {
+  type AttemptCounters,
+  countersAfterFailure,
+  currentAttempts,
+  isLocked,
+  needsCaptcha,
+  zeroCounters,
+} from './attempts.ts';
 
 const limits = {
   plainAttemptsMax: 6,

@@ -58,7 +58,11 @@ export function needsCaptcha({ plain, captcha }: AttemptCounters, limits: Attemp
 }
 
 /** The counters after one more failure. */
-export function countersAfterFailure(attempts: AttemptCounters, nowMs: number, limits: AttemptLimits): AttemptCounters {
+export function countersAfterFailure(
+  attempts: AttemptCounters,
+  nowMs: number,
+  limits: AttemptLimits,
+): AttemptCounters {
   const { plain, captcha } = attempts;
   if (needsCaptcha(attempts, limits)) {
     return { plain, captcha: { count: captcha.count + 1, untilMs: nowMs + limits.captchaLockoutMs } };
@@ -67,7 +71,8 @@ export function countersAfterFailure(attempts: AttemptCounters, nowMs: number, l
 }
 
 /** When the last of the counters is forgotten. */
-export const endOf = ({ plain, captcha }: AttemptCounters): number => Math.max(plain.untilMs, captcha.untilMs);
+export const endOf = ({ plain, captcha }: AttemptCounters): number =>
+  Math.max(plain.untilMs, captcha.untilMs);
 
 export const lockedOut: Refusal = {
   reason: 'locked',

@@ -17,7 +17,7 @@ import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
 import { slice, sliceMap } from '../../runtime/slice.ts';
 import { AccountSettings } from '../settings.ts';
-import { isOwn, type AttemptOrigin } from './counting.ts';
+import { type AttemptOrigin, isOwn } from './counting.ts';
 
 /** Challenges of one network, at most: more than it has open at a time. Beyond that its oldest is dropped. */
 const challengesPerNetworkMax = 64;

@@ -5,7 +5,7 @@
  * could keep the owner out for ever. A uuid or token opens nothing by itself, so an attacker gains nothing by many networks.
  */
 import type { Turn } from '../../runtime/command.ts';
-import { debitAttempt, attemptOriginOf, refusedAttempt, tooMany } from './counting.ts';
+import { attemptOriginOf, debitAttempt, refusedAttempt, tooMany } from './counting.ts';
 import { expireLater } from './expiry.ts';
 
 /** Counts the attempt as failed until it proves right. Returns the refusal, if it may not be made. */

@@ -20,7 +20,7 @@ import { equalInConstantTime } from '../identity/session-tokens.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import type { Refused } from '../reply.ts';
 import { refuse } from '../reply.ts';
-import { isOwn, attemptOriginOf, type Source } from './counting.ts';
+import { attemptOriginOf, isOwn, type Source } from './counting.ts';
 
 export const codeAgeMs = 15 * 60_000;
 const guessesMax = 5;

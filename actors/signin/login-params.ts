@@ -26,13 +26,13 @@ import { Factors } from '../user/factors/contract.ts';
 import { requestApproval, takeApproved, withdrawApproval } from './approvals.ts';
 import { takeAssertionChallenge } from './assertion-challenge.ts';
 import { lockedOut } from './attempts.ts';
-import { forgottenSlice, purposeOf, addChallenge } from './challenges.ts';
+import { addChallenge, forgottenSlice, purposeOf } from './challenges.ts';
 import { Signin } from './contract.ts';
 import {
-  asksForCaptcha,
-  debitAttempt,
   type AttemptOrigin,
+  asksForCaptcha,
   attemptOriginOf,
+  debitAttempt,
   refusedAttempt,
   returnAttempt,
   type Source,

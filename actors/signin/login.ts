@@ -28,12 +28,12 @@ import { lockedOut } from './attempts.ts';
 import { consumeChallenge, purposeOf } from './challenges.ts';
 import { missingCredentials, Signin } from './contract.ts';
 import {
+  type AttemptOrigin,
   acceptAttempt,
   asksForCaptcha,
+  attemptOriginOf,
   debitAttempt,
   type OpenedSession,
-  type AttemptOrigin,
-  attemptOriginOf,
   refusedAttempt,
 } from './counting.ts';
 import { expireLater } from './expiry.ts';
@@ -89,7 +89,8 @@ export const login = workflow({
     const hasher = workflow.use(PasswordHasher);
     const areLeft = await areImportedLeft(workflow);
     const isRight = await hasher.verify(account?.password_hash, login.password, key, areLeft);
-    if (challengeMet && !isRight) await workflow.turn({ turn: (turn) => auditFailedSignIn(turn, account, login) });
+    if (challengeMet && !isRight)
+      await workflow.turn({ turn: (turn) => auditFailedSignIn(turn, account, login) });
     if (account === undefined || !isRight || !challengeMet) return refused;
     const isImported = isImportedHash(account.password_hash);
     const newHash = isImported ? await hasher.hash(login.password, key) : undefined;
@@ -113,7 +114,10 @@ interface StartedLogin {
 }
 
 function beginAttempt(turn: Turn, login: Login, captchaPassed: boolean): StartedLogin | Refused {
-  const origin = attemptOriginOf(turn, { ipAddress: login.device.ipAddress, cookieSessions: login.cookieSessions });
+  const origin = attemptOriginOf(turn, {
+    ipAddress: login.device.ipAddress,
+    cookieSessions: login.cookieSessions,
+  });
   const why = refusedAttempt(turn, origin, captchaPassed);
   if (why === 'locked') return { refused: { ...lockedOut, captchaRequired: true } };
   const { password, codeVerifier, recoveryCodes } = login;

@@ -7,7 +7,7 @@
  * So others cannot use up the requests of a network or device that the owner has signed in from.
  */
 import { lookup, tell, workflow } from '../../runtime/command.ts';
-import { accountTable, accountKey, readAccount } from '../identity/account-table.ts';
+import { accountKey, accountTable, readAccount } from '../identity/account-table.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { refusalOfMail } from '../mailer/outgoing.ts';
 import { Factors } from '../user/factors/contract.ts';

@@ -9,7 +9,7 @@ import type {
 import { exitCodes } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
 import { counted, formatTable } from '../table.ts';
-import { type AddCommands, teach, parseWholeNumber } from './command.ts';
+import { type AddCommands, parseWholeNumber, teach } from './command.ts';
 
 interface ManifestOutput {
   readonly id: string;

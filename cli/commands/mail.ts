@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { MailService, type QueuedMail, type Relay } from '../../proto/generated/scriptorium/v1/mail.ts';
 import { CommandFailure, exitCodes } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
-import { counted, isoOf, formatTable, timestamp } from '../table.ts';
+import { counted, formatTable, isoOf, timestamp } from '../table.ts';
 import { type AddCommands, teach } from './command.ts';
 
 const idHelp = 'the id of the mail, as `mail queue` lists it';

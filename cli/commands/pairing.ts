@@ -3,7 +3,7 @@ import { PairingService, type Subscription } from '../../proto/generated/scripto
 import { CommandFailure, exitCodes } from '../failure.ts';
 import { readInputFile } from '../input-file.ts';
 import type { CommandSession } from '../session.ts';
-import { counted, isoOf, record, formatTable, timestamp } from '../table.ts';
+import { counted, formatTable, isoOf, record, timestamp } from '../table.ts';
 import { type AddCommands, teach } from './command.ts';
 
 const idHelp = 'the id of the subscription, as profiles of the assistant name it; left out, `default`';

@@ -9,8 +9,8 @@ import {
 import { UsersService } from '../../proto/generated/scriptorium/v1/users.ts';
 import { CommandFailure } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
-import { size, formatTable } from '../table.ts';
-import { type AddCommands, rowLimit, teach, parseWholeNumber } from './command.ts';
+import { formatTable, size } from '../table.ts';
+import { type AddCommands, parseWholeNumber, rowLimit, teach } from './command.ts';
 
 type RankBy = 'bytes' | 'commits' | 'messages' | 'waiting';
 
@@ -103,7 +103,9 @@ async function show(
     });
     const titles = ['KIND', 'ID', 'NODE', 'HELD', 'ITEMS', 'COMMITS', 'MESSAGES', 'WAITING'];
     const silent = silentNodes.length === 0 ? [] : [`No answer of ${silentNodes.join(', ')}.`];
-    const text = [rows.length === 0 ? 'No actor is in memory.' : formatTable(titles, rows), ...silent].join('\n');
+    const text = [rows.length === 0 ? 'No actor is in memory.' : formatTable(titles, rows), ...silent].join(
+      '\n',
+    );
     return watch ? `${clearScreen}${text}` : text;
   });
 }

@@ -7,8 +7,8 @@ import {
 } from '../../proto/generated/scriptorium/v1/users.ts';
 import { CommandFailure, exitCodes } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
-import { counted, isoOf, record, size, formatTable, timestamp } from '../table.ts';
-import { type AddCommands, teach, parseWholeNumber } from './command.ts';
+import { counted, formatTable, isoOf, record, size, timestamp } from '../table.ts';
+import { type AddCommands, parseWholeNumber, teach } from './command.ts';
 
 export const uuidHelp = 'the uuid of the user, as `user find` gives it';
 const example = '5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11';
@@ -44,7 +44,12 @@ export const addUserCommands: AddCommands = (program, run) => {
       .summary('the users of the server, or those whose address contains something')
       .description('List users by workspace and address.')
       .option('--contains <text>', 'only users whose address contains this', '')
-      .option('--limit <number>', 'how many at most', (text) => parseWholeNumber(text, 1, listMax), listDefault)
+      .option(
+        '--limit <number>',
+        'how many at most',
+        (text) => parseWholeNumber(text, 1, listMax),
+        listDefault,
+      )
       .option('--after <token>', 'go on where a list ended', '')
       .action((options) => run((session) => list(session, options))),
     'To see who is there, and to find an account of which you know only a part of the address.',

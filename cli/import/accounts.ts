@@ -78,7 +78,10 @@ export async function accountOf(
   };
 }
 
-export function reasonToSkipUser({ report }: Pick<ImportContext, 'report'>, user: SourceUser): string | undefined {
+export function reasonToSkipUser(
+  { report }: Pick<ImportContext, 'report'>,
+  user: SourceUser,
+): string | undefined {
   if (user.email === undefined || user.email.trim() === '') return 'no-address';
   if (protocolVersionOfUser(user) === undefined) return 'key-params';
   if (!bcryptForm.test(user.passwordHash)) report.note('users', 'password-unusable', user.uuid);

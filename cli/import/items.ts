@@ -11,7 +11,7 @@ import {
   ImportService,
 } from '../../proto/generated/scriptorium/v1/import.ts';
 import { forEachConcurrently, groups, type ImportContext } from './context.ts';
-import type { SizedItemHeader, RevisionKey, SourceItem, SourceRevision } from './source/tables.ts';
+import type { RevisionKey, SizedItemHeader, SourceItem, SourceRevision } from './source/tables.ts';
 
 /** Groups in flight at once, while the next is read. */
 const groupsConcurrencyMax = 3;
@@ -140,7 +140,10 @@ async function write(
   for (const { uuid, reason } of refused) report.skipped('items', reason, uuid);
 }
 
-export function reasonToSkipItem({ limits }: Pick<ImportContext, 'limits'>, item: SourceItem): string | undefined {
+export function reasonToSkipItem(
+  { limits }: Pick<ImportContext, 'limits'>,
+  item: SourceItem,
+): string | undefined {
   if (item.contentType !== undefined && !limits.contentTypes.includes(item.contentType))
     return 'content-type';
   const isTooLarge = Buffer.byteLength(item.content ?? '') > limits.contentBytesMax;

@@ -3,7 +3,7 @@ import type { AssistantAnswer } from './answer.ts';
 import type { ChatMessage, ChatRequest } from './chat-request.ts';
 import type { StopReason } from './events.ts';
 import { AnswerError } from './failure.ts';
-import { valueAt, countAt, type Provider, textAt } from './provider.ts';
+import { countAt, type Provider, textAt, valueAt } from './provider.ts';
 
 interface ChatTurn {
   readonly role: 'user' | 'assistant';

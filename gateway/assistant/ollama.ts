@@ -2,7 +2,7 @@
 import type { AssistantAnswer } from './answer.ts';
 import type { ChatMessage, ChatRequest } from './chat-request.ts';
 import { AnswerError } from './failure.ts';
-import { valueAt, countAt, listAt, type Provider, textAt } from './provider.ts';
+import { countAt, listAt, type Provider, textAt, valueAt } from './provider.ts';
 
 export const ollama: Provider = {
   headers: () => ({}),

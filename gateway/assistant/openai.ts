@@ -3,7 +3,7 @@ import { openAiUrl } from '../../actors/assistant/policy.ts';
 import type { AssistantAnswer } from './answer.ts';
 import type { ChatMessage, ChatRequest } from './chat-request.ts';
 import { AnswerError } from './failure.ts';
-import { valueAt, countAt, listAt, type Provider, textAt } from './provider.ts';
+import { countAt, listAt, type Provider, textAt, valueAt } from './provider.ts';
 
 export const openai: Provider = {
   headers: ({ key }) => (key === undefined ? {} : { authorization: `Bearer ${key}` }),

@@ -36,7 +36,11 @@ const notFound = refusePublishing(
   'There is no such repository or branch that this token may see.',
   'repo-not-found',
 );
-const conflict = refusePublishing(409, 'The file or its branch has changed meanwhile. Please try again.', 'conflict');
+const conflict = refusePublishing(
+  409,
+  'The file or its branch has changed meanwhile. Please try again.',
+  'conflict',
+);
 const unprocessable = refusePublishing(422, 'The code host cannot make a commit of this.', 'unprocessable');
 const isDirectory = refusePublishing(422, 'There is a directory at this path.', 'path-is-directory');
 const tooLarge = refusePublishing(422, 'The file at this path is too large to be replaced.', 'unprocessable');

@@ -19,7 +19,8 @@ export function compileFilter(filter: Element | undefined): Filter {
   if (calendarFilter === undefined) return 'all';
   requireBounded(calendarFilter);
   if (!isElement(calendarFilter, 'C', 'comp-filter')) throw new RefusedRequest('<C:supported-filter/>');
-  if (nameIn(calendarFilter) !== 'VCALENDAR' || others.length > 0) throw new RefusedRequest('<C:valid-filter/>');
+  if (nameIn(calendarFilter) !== 'VCALENDAR' || others.length > 0)
+    throw new RefusedRequest('<C:valid-filter/>');
   if (isNotDefined(calendarFilter)) return 'none';
   const parts = calendarFilter.children.map(compileComponentFilter);
   if (parts.includes('none')) return 'none';

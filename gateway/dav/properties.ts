@@ -2,7 +2,7 @@
 import { calendarOf } from '../../actors/icalendar.ts';
 import type { ListedObject, WholeObject } from '../../actors/user/calendar/contract.ts';
 import { type Hrefs, hrefOf, type Resource, type ResourceKind } from './resources.ts';
-import { Elements, type QualifiedName, namespaces, type Prefix, xmlText } from './xml.ts';
+import { Elements, namespaces, type Prefix, type QualifiedName, xmlText } from './xml.ts';
 
 export const objectType = 'text/calendar; charset=utf-8; component=VTODO';
 

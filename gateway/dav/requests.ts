@@ -1,13 +1,13 @@
 /** The bodies of PROPFIND and REPORT, and the conditions of a request. */
-import { type Filter, compileFilter } from './filter.ts';
+import { compileFilter, type Filter } from './filter.ts';
 import type { RequestedProperties } from './properties.ts';
 import {
   childOf,
   childrenOf,
   type Element,
   isElement,
-  type QualifiedName,
   namespaces,
+  type QualifiedName,
   RefusedRequest,
   readXml,
   UnreadableXml,
@@ -42,7 +42,8 @@ const hrefsMax = 1_000;
 export function readReport(body: Uint8Array): DavReport {
   const root = readXml(body);
   const isQuery = isElement(root, 'C', 'calendar-query');
-  if (!isQuery && !isElement(root, 'C', 'calendar-multiget')) throw new RefusedRequest('<D:supported-report/>');
+  if (!isQuery && !isElement(root, 'C', 'calendar-multiget'))
+    throw new RefusedRequest('<D:supported-report/>');
   const requested = requestedIn(root);
   if (isQuery) return { report: 'query', requested, filter: compileFilter(childOf(root, 'C', 'filter')) };
   const hrefs = new Set(childrenOf(root, 'D', 'href').map(({ text }) => text.trim()));

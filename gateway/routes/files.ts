@@ -10,9 +10,9 @@ import { z } from 'zod';
 import {
   type Blob,
   type BlobLayout,
+  type BlobOrigin,
   blobName,
   chunkBytesMax,
-  type BlobOrigin,
   piecesOf,
 } from '../../actors/files/layout.ts';
 import { type FileStore, FileStoreError } from '../../actors/files/store.ts';

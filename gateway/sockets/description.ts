@@ -14,8 +14,8 @@ import { digestPattern } from './sync-lane/digest.ts';
 import {
   type ClientFrameType,
   clientFrameTypes,
-  laneFrameBytesMax,
   identifierPattern,
+  laneFrameBytesMax,
   type ServerFrameType,
   sequenceMax,
   serverFrameTypes,

@@ -8,7 +8,7 @@
 import type pg from 'pg';
 import { blobName, chunksIn } from '../../actors/files/layout.ts';
 import { FileStoreError } from '../../actors/files/store.ts';
-import { file, blobOriginOf } from '../../actors/files/tables.ts';
+import { blobOriginOf, file } from '../../actors/files/tables.ts';
 import { BackupError } from './error.ts';
 import {
   type BackedUpBlob,

@@ -26,7 +26,7 @@ import {
 } from './database.ts';
 import { BackupError } from './error.ts';
 import { type BackedUpBlob, blobIn, hashesIn, linesOf, type Manifest, sha256 } from './format.ts';
-import { type BackupRow, tableDigestOf, insertRows } from './rows.ts';
+import { type BackupRow, insertRows, tableDigestOf } from './rows.ts';
 import type { Opener } from './sealing.ts';
 import { type BackupTable, backupTables } from './tables.ts';
 import type { BackupTarget } from './target.ts';

@@ -53,7 +53,11 @@ export interface DeliveryAttempts {
  * The attempts of a row after one more that failed. Those of hosts that do not know the row begin at `attemptsMax`. So a host that
  * knows it sees them, and counts anew.
  */
-export function attemptsAfterFailure(before: number, isDeclared: boolean, attemptsMax: number): DeliveryAttempts {
+export function attemptsAfterFailure(
+  before: number,
+  isDeclared: boolean,
+  attemptsMax: number,
+): DeliveryAttempts {
   if (!isDeclared) {
     const undeclared = Math.max(0, before - attemptsMax) + 1;
     return {

@@ -24,7 +24,13 @@ import type { Jobs } from '../jobs/jobs.ts';
 import { isJobTimer, jobOf } from '../jobs/lease.ts';
 import { decode } from '../store/encoding.ts';
 import type { SweepRead, TimerRow } from '../store/store.ts';
-import { attemptsAfterFailure, type DeliveryOptions, isFaultOfTurn, messageOutcome, RowDelivery } from './delivery.ts';
+import {
+  attemptsAfterFailure,
+  type DeliveryOptions,
+  isFaultOfTurn,
+  messageOutcome,
+  RowDelivery,
+} from './delivery.ts';
 
 type Run = 'done' | 'dropped';
 

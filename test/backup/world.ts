@@ -14,7 +14,7 @@ import { type BackupOptions, backUp } from '../../process/backup/create.ts';
 import { openFolderTarget } from '../../process/backup/folder-target.ts';
 import { backupsIn, readManifest } from '../../process/backup/format.ts';
 import { type RestoreOptions, restore } from '../../process/backup/restore.ts';
-import { type BackupRow, tableDigestOf, insertRows } from '../../process/backup/rows.ts';
+import { type BackupRow, insertRows, tableDigestOf } from '../../process/backup/rows.ts';
 import { openerWith, sealerFor } from '../../process/backup/sealing.ts';
 import { type BackupTable, backupTables } from '../../process/backup/tables.ts';
 import type { BackupTarget } from '../../process/backup/target.ts';

@@ -1,8 +1,8 @@
 /** An in-memory store of files, for tests of its users. The contract of stores holds for it, too. */
 import {
   announced,
-  checkList,
   checkBlobName,
+  checkList,
   checkRange,
   FileStoreError,
   type FileStoreFailure,

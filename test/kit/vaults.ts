@@ -2,10 +2,10 @@
 import type { ExecutionContext } from 'ava';
 import {
   type InviteRow,
-  vaultInviteTable,
   type MemberRow,
   memberTable,
   type VaultRow,
+  vaultInviteTable,
   vaultTable,
 } from '../../actors/vault/tables.ts';
 import type { Device } from './device.ts';

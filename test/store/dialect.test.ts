@@ -101,7 +101,12 @@ async function useAndReshard(connection: DatabaseConnection): Promise<void> {
 /** What an operator's doctor asks. */
 async function examineDatabase(connection: DatabaseConnection): Promise<void> {
   const connectionString = databaseUrl(connection);
-  await diagnoseDatabase({ connectionString, connections: 20, clockSkewMaxMs: 10_000, nowMs: () => Date.now() });
+  await diagnoseDatabase({
+    connectionString,
+    connections: 20,
+    clockSkewMaxMs: 10_000,
+    nowMs: () => Date.now(),
+  });
 }
 
 /** A database that is backed up, and restored into another. */

@@ -10,7 +10,7 @@ import { isWhole, item } from '../item.ts';
 import { newestRevisionsFirst, revisionsIn } from './read.ts';
 import { revisionsPerItemMax, revisionUuid, type SlotKey, slotKeys, slotOfCopy } from './slots.ts';
 import { type RevisionRow, revision } from './table.ts';
-import { scheduleTrim, appendRevision, type TrimTimer, chargeCopyAllowance } from './usage.ts';
+import { appendRevision, chargeCopyAllowance, scheduleTrim, type TrimTimer } from './usage.ts';
 
 export const copyPayload = z.object({
   from: z.string(),

@@ -93,7 +93,11 @@ export function remainingRevisionsPlan(
 }
 
 /** @throws RetryableError while a transfer of one of the items is not finalized here */
-export function removeRemainingRevisions(turn: Turn, { items }: DeletedElsewhere, { found, here }: RemainingReads): void {
+export function removeRemainingRevisions(
+  turn: Turn,
+  { items }: DeletedElsewhere,
+  { found, here }: RemainingReads,
+): void {
   for (const each of items) {
     const row = here.get(itemKey(turn, each.itemUuid));
     const isLeaving = row !== undefined && !isForwardingTombstone(row);

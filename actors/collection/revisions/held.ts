@@ -12,7 +12,7 @@
  * - The revision gets an `end_offset`, and counts towards the size limit, once it is in the revision table.
  */
 import type { Turn } from '../../../runtime/command.ts';
-import { headAfterWrite, head } from '../head.ts';
+import { head, headAfterWrite } from '../head.ts';
 import { type ItemRow, item } from '../item.ts';
 import { revisionsPerItemMax, revisionUuid, slotOfSave } from './slots.ts';
 import type { RevisionRow } from './table.ts';

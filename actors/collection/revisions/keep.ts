@@ -10,10 +10,10 @@ import type { ItemWrite } from '../save-items.ts';
 import type { CopyPayload } from './copy.ts';
 import { deletedOf, inTells } from './deleted-elsewhere.ts';
 import type { ForgetPayload } from './forget.ts';
-import { archiveRevision, archivedRevisions } from './held.ts';
+import { archivedRevisions, archiveRevision } from './held.ts';
 import { usedSlotKeys } from './slots.ts';
 import { revision } from './table.ts';
-import { scheduleTrim, revisionUsageSlice, type TrimTimer } from './usage.ts';
+import { revisionUsageSlice, scheduleTrim, type TrimTimer } from './usage.ts';
 
 /** The timers that the kind of a collection declares for it. */
 export interface RevisionTimers {

@@ -9,7 +9,7 @@ import {
 } from '../../../runtime/command.ts';
 import { item } from '../item.ts';
 import { ItemSettings } from '../settings.ts';
-import { deleteCurrentRevision, currentRevision } from './held.ts';
+import { currentRevision, deleteCurrentRevision } from './held.ts';
 import { type SlotKey, slotKeys, slotOfUuid } from './slots.ts';
 import { type RevisionRow, revision } from './table.ts';
 

@@ -33,7 +33,7 @@ import {
 import { keyed, type MessageShape } from '../../../runtime/contract.ts';
 import { OverloadedError } from '../../../runtime/errors.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
-import { headAfterWrite, type Head, head } from '../head.ts';
+import { type Head, head, headAfterWrite } from '../head.ts';
 import {
   forwardingTombstoneOf,
   type ItemRow,
@@ -42,7 +42,7 @@ import {
   item,
   transferVersionOf,
 } from '../item.ts';
-import { holdsRevision, archiveRevision } from '../revisions/held.ts';
+import { archiveRevision, holdsRevision } from '../revisions/held.ts';
 import { scheduleTrim, type TrimTimer } from '../revisions/usage.ts';
 import { ItemSettings } from '../settings.ts';
 import { isAwaited, type Locations, locationsPlan, successorOf } from './location-lookup.ts';

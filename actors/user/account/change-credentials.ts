@@ -19,14 +19,14 @@ import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
 import { RetryableError } from '../../../runtime/errors.ts';
 import { slice } from '../../../runtime/slice.ts';
-import { type AccountRow, accountTable, accountKey } from '../../identity/account-table.ts';
+import { type AccountRow, accountKey, accountTable } from '../../identity/account-table.ts';
 import {
   hasSessions,
   isVersion,
   missingKeyParam,
+  protocolVersionOf,
   readKeyParams,
   storedKeyParams,
-  protocolVersionOf,
 } from '../../identity/key-params.ts';
 import { keyOfUser, PasswordHasher } from '../../identity/password-hasher.ts';
 import {

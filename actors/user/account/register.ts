@@ -11,14 +11,14 @@
 import type { z } from 'zod';
 import { lookup, type Turn, type Workflow, workflow } from '../../../runtime/command.ts';
 import { unlessAbsent } from '../../../runtime/handles.ts';
-import { type AccountRow, accountTable, accountKey } from '../../identity/account-table.ts';
+import { type AccountRow, accountKey, accountTable } from '../../identity/account-table.ts';
 import { CaptchaVerifier } from '../../identity/captcha.ts';
 import {
   hasSessions,
   isVersion,
   missingKeyParam,
-  storedKeyParams,
   protocolVersionOf,
+  storedKeyParams,
 } from '../../identity/key-params.ts';
 import { keyOfUnknown, PasswordHasher } from '../../identity/password-hasher.ts';
 import { type SignInReply, sessionApiVersions, sessionUuidOf } from '../../identity/session.ts';

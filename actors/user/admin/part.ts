@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import { lookup } from '../../../runtime/command.ts';
 import { unlessAbsent } from '../../../runtime/handles.ts';
 import { isUuid } from '../../collection/incoming.ts';
-import { accountTable, accountKey } from '../../identity/account-table.ts';
+import { accountKey, accountTable } from '../../identity/account-table.ts';
 import { normaliseUsername, normaliseWorkspace } from '../../identity/usernames.ts';
 import { Instance, instanceId, registrationOf } from '../../instance/contract.ts';
 import { refuse } from '../../reply.ts';

@@ -61,7 +61,8 @@ export const allows =
 export const allowsUnspent =
   (operation: ValetClaims['operation']): Refusing =>
   (turn, claims) =>
-    refusalOfToken(turn, claims, operation) ?? (redeemedOn(turn, claims) === undefined ? undefined : invalidToken);
+    refusalOfToken(turn, claims, operation) ??
+    (redeemedOn(turn, claims) === undefined ? undefined : invalidToken);
 
 /** Allows the operation that the token was made for. */
 export const allowsAsMinted: Refusing = (turn, claims) => refusalOfToken(turn, claims, claims.operation);

@@ -1,12 +1,12 @@
 /** The commands that carry a valet token, for the user's own files and those in shared vaults (docs/protocol/files.md). */
 import { command, keys, sharedRead, type Turn, type View, workflow } from '../../../runtime/command.ts';
 import {
+  answerIfUnchanged,
   answerToRepeatedClose,
   deleteByToken,
-  invalidToken,
   fileAnswer,
+  invalidToken,
   refusalOfChunk,
-  answerIfUnchanged,
 } from '../../files/by-token.ts';
 import { closePersisted } from '../../files/closing.ts';
 import { redeem, redeemedOn } from '../../files/redeemed.ts';

@@ -10,7 +10,7 @@
  */
 import type { z } from 'zod';
 import { command, type Turn } from '../../../runtime/command.ts';
-import { type AccountRow, accountTable, accountKey } from '../../identity/account-table.ts';
+import { type AccountRow, accountKey, accountTable } from '../../identity/account-table.ts';
 import { closedHash, isImportedHash } from '../../identity/imported-password.ts';
 import { storedKeyParams } from '../../identity/key-params.ts';
 import { defaultWorkspace, normaliseUsername } from '../../identity/usernames.ts';

@@ -17,7 +17,7 @@ import { inboxMessagesPlan } from '../inbox/messages.ts';
 import { Revisions } from '../revisions/contract.ts';
 import { settingNamed } from '../settings/known.ts';
 import { settingMap, settingValue } from '../settings/stored.ts';
-import { importAccount, importOpen, endImport } from './account.ts';
+import { endImport, importAccount, importOpen } from './account.ts';
 import { importInbox, notificationsPlan } from './inbox.ts';
 
 /** For the command that compares both servers. */

@@ -302,7 +302,8 @@ export const messagesGone = tell({
   },
 });
 
-export const received = (row: InboxMessageRow): InboxMessage => messageOf(row, row.sender_uuid, row.user_uuid);
+export const received = (row: InboxMessageRow): InboxMessage =>
+  messageOf(row, row.sender_uuid, row.user_uuid);
 const ofSent = (row: SentMessageRow): InboxMessage => messageOf(row, row.user_uuid, row.recipient_uuid);
 
 function messageOf(

@@ -123,7 +123,12 @@ export const itemsRemovedTell = tell({
 /** The rows that a turn needs to notify the user of these. */
 export const notifyPlans = plansOf;
 
-export function notifyUser(turn: Turn, subjects: readonly Subject[], at: number, { known, oldest }: Reads): void {
+export function notifyUser(
+  turn: Turn,
+  subjects: readonly Subject[],
+  at: number,
+  { known, oldest }: Reads,
+): void {
   for (const subject of subjects) {
     const before = known.get(keyOf(turn, subject));
     if ((before?.happened_at ?? 0) > at) continue;

@@ -3,16 +3,17 @@
  * (`actors/collection/transfer/transfer.ts`) that no client has asked for. So the item keeps its content and version, and even
  * a full account takes it.
  */
-import { command, keys, type Turn, type View } from '../../../runtime/command.ts';
-import { headAfterWrite, head } from '../../collection/head.ts';
+import { command, keys, type Turn } from '../../../runtime/command.ts';
+import { head, headAfterWrite } from '../../collection/head.ts';
 import {
   type ItemRow,
   isForwardingTombstone,
   isWhole,
   item,
+  itemKey,
   transferVersionOf,
 } from '../../collection/item.ts';
-import { holdsRevision, archiveRevision } from '../../collection/revisions/held.ts';
+import { archiveRevision, holdsRevision } from '../../collection/revisions/held.ts';
 import { scheduleTrim } from '../../collection/revisions/usage.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { canApply, type StoredReads } from '../../collection/sync-steps.ts';

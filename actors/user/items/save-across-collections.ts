@@ -17,7 +17,7 @@ import { NotFoundError, RetryableError } from '../../../runtime/errors.ts';
 import { type Conflict, refusal } from '../../collection/conflicts.ts';
 import { batchesOf, isAbsent } from '../../collection/incoming.ts';
 import type { ClientItem } from '../../collection/item-fields.ts';
-import { notMember, namedCollectionOf } from '../../collection/save.ts';
+import { namedCollectionOf, notMember } from '../../collection/save.ts';
 import type { SavedEntry } from '../../collection/save-items.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import type { SyncReply, SyncRequest } from '../../collection/sync-contract.ts';
@@ -163,9 +163,7 @@ async function saveAt(
     if (collection === workflow.self.id) answers.push({ ok: await own.save(batch) });
     else {
       const ask = () =>
-        workflow.actors
-          .get(VaultItems, collection)
-          .ask.saveItems({ ...saverFields(context), items: batch });
+        workflow.actors.get(VaultItems, collection).ask.saveItems({ ...saverFields(context), items: batch });
       answers.push(await conflictIfVaultIsGone(workflow.self.id, batch, ask));
     }
   }
@@ -215,8 +213,12 @@ interface LocateResult {
  *
  * An item that has only forwarding tombstones is gone, or is moving just now. So it counts as gone only after two rounds in a row.
  */
-async function locate({ workflow }: SaveContext, { unlocated, orphaned, tombstoned }: LocateRequest): Promise<LocateResult> {
-  if (unlocated.length + orphaned.length === 0) return { offered: new Map(), conflicts: [], tombstoned: noUuids };
+async function locate(
+  { workflow }: SaveContext,
+  { unlocated, orphaned, tombstoned }: LocateRequest,
+): Promise<LocateResult> {
+  if (unlocated.length + orphaned.length === 0)
+    return { offered: new Map(), conflicts: [], tombstoned: noUuids };
   const uuids = [...new Set([...unlocated, ...orphaned].map(uuidOf))];
   const { rows, vaults } = await workflow.turn({
     reads: () => locationsPlan(uuids),
@@ -239,7 +241,8 @@ async function locate({ workflow }: SaveContext, { unlocated, orphaned, tombston
     const owningRow = owningRows.get(uuidOf(sent));
     const collection = owningRow?.collection ?? namedCollectionOf({ userUuid: self }, sent);
     const isGone = tombstones.has(uuidOf(sent)) && tombstoned.has(uuidOf(sent));
-    const isAccessible = !isGone && (owningRow === undefined || collection === self || vaults.has(collection));
+    const isAccessible =
+      !isGone && (owningRow === undefined || collection === self || vaults.has(collection));
     if (isAccessible) placed.push([collection, sent]);
     else if (!isAbsent(sent.shared_vault_uuid) && owningRow?.shared_vault_uuid === collection) {
       conflicts.push(notMember(sent, self));

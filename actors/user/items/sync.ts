@@ -30,13 +30,13 @@ import {
   answerOfSync,
   beginSync,
   type ItemBatch,
-  type SavingUser,
   noVaults,
   type PageReads,
-  syncPagePlans,
-  saveBatch,
+  type SavingUser,
   type SyncProgress,
+  saveBatch,
   storedPlan,
+  syncPagePlans,
 } from '../../collection/sync-steps.ts';
 import { tokenAt } from '../../collection/token.ts';
 import { isRefused, type Refused } from '../../reply.ts';
@@ -55,7 +55,14 @@ import { membershipsOf } from '../vaults/memberships.ts';
 import { collectionTimers, Items } from './contract.ts';
 import { IdleSyncCache } from './idle-sync-cache.ts';
 import { type OwnCollection, saveInOtherCollections } from './save-across-collections.ts';
-import { mayConcernVaults, advancePast, type VaultReads, vaultPage, vaultPlans, withVaults } from './vault-pages.ts';
+import {
+  advancePast,
+  mayConcernVaults,
+  type VaultReads,
+  vaultPage,
+  vaultPlans,
+  withVaults,
+} from './vault-pages.ts';
 
 const { sync: shape } = Items.commands;
 const none: readonly ClientItem[] = [];
@@ -151,7 +158,10 @@ async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncRe
       vaults: advancePast(progress.vaults, others.passed),
     };
   }
-  return withInbox(answerOfSync(workflow.self.id, request, progress, workflow.use(ItemSettings)), begun.inbox);
+  return withInbox(
+    answerOfSync(workflow.self.id, request, progress, workflow.use(ItemSettings)),
+    begun.inbox,
+  );
 }
 
 const saveInSteps = signedInWorkflow({ ...shape, run: runInSteps });

@@ -14,20 +14,20 @@ import { PublishedReminders } from './contract.ts';
 import {
   countMessage,
   deliveryConfig,
+  deliveryTargetOf,
   isSameTarget,
   mayDeliver,
   nextDayMs,
   ownTarget,
-  deliveryTargetOf,
 } from './delivery-config.ts';
 import {
-  reminderAfterFailure,
   backInQueue,
   deliveredText,
   failed,
   inFlight,
   type PublishedReminder,
   publishedReminderMap,
+  reminderAfterFailure,
   uncertain,
 } from './published-reminder.ts';
 import { acceptedNow, armNext, putReminder, setReminder } from './watch.ts';

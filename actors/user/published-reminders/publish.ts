@@ -15,11 +15,11 @@ import { type PublishedReminderResponse, PublishedReminders } from './contract.t
 import {
   type DeliveryConfig,
   deliveryConfig,
+  deliveryTargetOf,
   inherits,
   isSameTarget,
   ownTarget,
   setDeliveryConfig,
-  deliveryTargetOf,
 } from './delivery-config.ts';
 import { type ReminderInput, readConfig, readReminder } from './input.ts';
 import {
@@ -300,7 +300,8 @@ function changeOf(
   const isText = stored.message === input.message && stored.dueAtMs === input.dueAtMs;
   if (isText && stored.channel === input.channel && stored.destination === input.destination) return 'none';
   const config = deliveryConfig(turn);
-  const isDelivery = !isText || !isSameTarget(deliveryTargetOf(stored, config), deliveryTargetOf(input, config));
+  const isDelivery =
+    !isText || !isSameTarget(deliveryTargetOf(stored, config), deliveryTargetOf(input, config));
   if (!isDelivery) return 'record';
   return before.state === 'sent' && input.dueAtMs <= before.dueAtMs ? 'record' : 'occurrence';
 }

@@ -16,12 +16,12 @@ import {
   type DeliveryConfig,
   deliveryConfig,
   deliverySlice,
+  deliveryTargetOf,
   isDeliveryOn,
   isTurnedOn,
   mayDeliver,
   ownTarget,
   setDeliveryConfig,
-  deliveryTargetOf,
   viaOf,
 } from './delivery-config.ts';
 import {

@@ -6,7 +6,7 @@ import type { View } from '../../../runtime/command.ts';
 import { type ExportProgress, exportBeginning, exportPiece, exportStart } from '../../export-file.ts';
 import { fullKeyParams } from '../../identity/key-params.ts';
 import { type OwnAccount, ownAccount, ownRow } from '../account/own-account.ts';
-import { exportPageOf, type PageRows, exportPagePlans } from './export-pages.ts';
+import { exportPageOf, exportPagePlans, type PageRows } from './export-pages.ts';
 
 interface PieceRequest {
   readonly progress: ExportProgress | null;

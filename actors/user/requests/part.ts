@@ -20,7 +20,7 @@ import { audit } from '../audit/trail.ts';
 import { userPart } from '../hooks.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
 import { Requests } from './contract.ts';
-import { exportPageOf, type PageRows, exportPagePlans } from './export-pages.ts';
+import { exportPageOf, exportPagePlans, type PageRows } from './export-pages.ts';
 
 const exportAgeMs = 86_400_000;
 /** Each download reads the whole account. */

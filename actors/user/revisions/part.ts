@@ -2,7 +2,10 @@
 import { range, type Turn, tell, type View } from '../../../runtime/command.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { type ItemRow, transferVersionOf } from '../../collection/item.ts';
-import { remainingRevisionsPlan, removeRemainingRevisions } from '../../collection/revisions/deleted-elsewhere.ts';
+import {
+  remainingRevisionsPlan,
+  removeRemainingRevisions,
+} from '../../collection/revisions/deleted-elsewhere.ts';
 import {
   removeRevision as deleteFound,
   type HistoryPlans,
@@ -15,7 +18,11 @@ import {
   revisionPlan,
 } from '../../collection/revisions/read.ts';
 import { revision } from '../../collection/revisions/table.ts';
-import { formerCollectionsPlan, tellFormerCollections, tellFormerVaults } from '../../collection/revisions/tell-elsewhere.ts';
+import {
+  formerCollectionsPlan,
+  tellFormerCollections,
+  tellFormerVaults,
+} from '../../collection/revisions/tell-elsewhere.ts';
 import { revisionTimers } from '../../collection/revisions/timers.ts';
 import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
 import { ItemSettings } from '../../collection/settings.ts';

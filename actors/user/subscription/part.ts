@@ -16,8 +16,8 @@ import {
   forgetInvites,
   inviteLeft,
   inviteMap,
-  subscriptionInviteTable,
   listInvites,
+  subscriptionInviteTable,
 } from './invites.ts';
 import { ownSubscription, premiumSlice } from './own-subscription.ts';
 import {

@@ -127,7 +127,9 @@ export function sharedSubscriptionId(view: View): number | undefined {
 }
 
 /** A text that is no uuid names no invite. */
-const inviteNamed = (uuid: string) => ({ invite: lookup(subscriptionInviteTable, isUuid(uuid) ? [{ uuid }] : []) });
+const inviteNamed = (uuid: string) => ({
+  invite: lookup(subscriptionInviteTable, isUuid(uuid) ? [{ uuid }] : []),
+});
 
 /** False: there is no room for it. */
 function want(turn: Turn, inviteUuid: string, inviterUuid: string): boolean {

@@ -34,9 +34,9 @@ import { isRefused, type Refused } from '../../reply.ts';
 import type { SignedInRequest } from '../../signed-in.ts';
 import {
   type CommandIdentity,
+  commandIdentityOf,
   commandIdPattern,
   holdLost,
-  commandIdentityOf,
   isUnderWay,
   journalFull,
   needsModernApi,

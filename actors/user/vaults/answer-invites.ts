@@ -7,7 +7,7 @@ import { forgetInviteCopy, inboundInvitesPlan, inviteCopyPlan } from '../inbox/i
 import { clear, clearPlans, selfRemoved } from '../inbox/notifications.ts';
 import { inboundInviteTable } from '../inbox/tables.ts';
 import { signedInWorkflow } from '../signed-in.ts';
-import { askIfThere, askVault, sessionCheckStep, forEach, uuidOf } from './ask.ts';
+import { askIfThere, askVault, forEach, sessionCheckStep, uuidOf } from './ask.ts';
 import { Vaults } from './contract.ts';
 import { mayCollaborate, noteJoined, startJoining, stopJoining, switchedOff } from './memberships.ts';
 

@@ -19,7 +19,7 @@ import { Vault } from '../../vault/contract.ts';
 import { membershipsMax, VaultSettings } from '../../vault/settings.ts';
 import { audit } from '../audit/trail.ts';
 import { User } from '../contract.ts';
-import { notifyUser, notifyPlans, selfRemoved } from '../inbox/notifications.ts';
+import { notifyPlans, notifyUser, selfRemoved } from '../inbox/notifications.ts';
 import { isActive, profileSlice } from '../profile.ts';
 import { settingValue } from '../settings/stored.ts';
 import { Vaults } from './contract.ts';

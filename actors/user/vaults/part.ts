@@ -7,7 +7,7 @@ import { audit } from '../audit/trail.ts';
 import { userPart } from '../hooks.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { acceptVaultInvite, declineInboundInvites, endVaultInvite } from './answer-invites.ts';
-import { askVault, sessionCheckStep, namesNoUser, uuidOf } from './ask.ts';
+import { askVault, namesNoUser, sessionCheckStep, uuidOf } from './ask.ts';
 import { Vaults } from './contract.ts';
 import { listVaults } from './list.ts';
 import { inviteMailSlice, mailVaultInviteTell } from './mail-invite.ts';

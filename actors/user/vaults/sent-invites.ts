@@ -11,7 +11,7 @@ import { inviteResponse } from '../../vault/responses.ts';
 import { VaultSettings } from '../../vault/settings.ts';
 import { type InviteRow, vaultInviteTable } from '../../vault/tables.ts';
 import { signedInWorkflow } from '../signed-in.ts';
-import { askIfThere, askVault, sessionCheckStep, forEach, uuidOf } from './ask.ts';
+import { askIfThere, askVault, forEach, sessionCheckStep, uuidOf } from './ask.ts';
 import { Vaults } from './contract.ts';
 import { fromStart, membershipFor, ownVaultsPlan } from './list.ts';
 import { mayCollaborate, switchedOff } from './memberships.ts';

@@ -1,11 +1,11 @@
 /** The commands of a vault for its files. All but `mayUseFiles` are authorized by a valet token. */
 import { command, keys, sharedRead, type View } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
-import { deleteByToken, invalidToken, fileAnswer, answerIfUnchanged } from '../../files/by-token.ts';
+import { answerIfUnchanged, deleteByToken, fileAnswer, invalidToken } from '../../files/by-token.ts';
 import { file, fileKey } from '../../files/tables.ts';
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { noSuchVault } from '../contract.ts';
-import { memberListFor, addNotifications } from '../member-list.ts';
+import { addNotifications, memberListFor } from '../member-list.ts';
 import { accessOf, accessPlan, readOnlyMember, refusalOfToken, rightsOf } from './access.ts';
 import { VaultFiles } from './contract.ts';
 import { moveCommands } from './move.ts';

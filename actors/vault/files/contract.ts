@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import {
-  valetTokenCommand,
-  valetTokenCommands,
   fileJobShapes,
   fileMoveTellShapes,
   fileTimerShapes,
+  valetTokenCommand,
+  valetTokenCommands,
 } from '../../files/messages.ts';
 import { movingFileSchema, ownerSchema } from '../../files/transfer.ts';
 import { answerSchema } from '../../reply.ts';

@@ -16,7 +16,7 @@ import {
 } from '../../files/transfer.ts';
 import { type Answer, answerOf, isRefused } from '../../reply.ts';
 import { Files } from '../../user/files/contract.ts';
-import { memberListFor, memberListOf, memberListPlan, addNotifications } from '../member-list.ts';
+import { addNotifications, memberListFor, memberListOf, memberListPlan } from '../member-list.ts';
 import { accessOf, accessPlan, refusalOfToken, rightsOf } from './access.ts';
 import { VaultFiles } from './contract.ts';
 import { releaseAt, vaultFiles } from './own-files.ts';

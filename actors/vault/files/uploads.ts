@@ -26,7 +26,7 @@ import {
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { type Answer, answerOf, isRefused, type Refused, refuse } from '../../reply.ts';
 import { Files } from '../../user/files/contract.ts';
-import { memberListFor, memberListPlan, addNotifications } from '../member-list.ts';
+import { addNotifications, memberListFor, memberListPlan } from '../member-list.ts';
 import type { VaultRow } from '../tables.ts';
 import { accessOf, accessPlan, refusalOfToken, rightsOf } from './access.ts';
 import { VaultFiles } from './contract.ts';

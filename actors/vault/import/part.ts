@@ -27,7 +27,7 @@ import { dismiss, memberListPlan, vaultKey } from '../member-list.ts';
 import { inviteResponse } from '../responses.ts';
 import { invitesMax } from '../settings.ts';
 import { statusSlice } from '../state.ts';
-import { type InviteRow, vaultInviteTable, type MemberRow, memberTable, vaultTable } from '../tables.ts';
+import { type InviteRow, type MemberRow, memberTable, vaultInviteTable, vaultTable } from '../tables.ts';
 
 const plan = (view: View) => ({
   ...memberListPlan(view),

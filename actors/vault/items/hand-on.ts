@@ -17,7 +17,7 @@ import {
   timer,
   type View,
 } from '../../../runtime/command.ts';
-import { headAfterWrite, head } from '../../collection/head.ts';
+import { head, headAfterWrite } from '../../collection/head.ts';
 import { type ItemRow, item, transferVersionOf } from '../../collection/item.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { outgoingTransferVersions } from '../../collection/transfer/transfer.ts';

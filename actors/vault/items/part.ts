@@ -4,7 +4,10 @@ import { head } from '../../collection/head.ts';
 import { item } from '../../collection/item.ts';
 import { fullItem } from '../../collection/item-fields.ts';
 import { itemHere, oneItemPlan } from '../../collection/one-item.ts';
-import { remainingRevisionsPlan, removeRemainingRevisions } from '../../collection/revisions/deleted-elsewhere.ts';
+import {
+  remainingRevisionsPlan,
+  removeRemainingRevisions,
+} from '../../collection/revisions/deleted-elsewhere.ts';
 import { revision } from '../../collection/revisions/table.ts';
 import { formerCollectionsPlan, tellFormerCollections } from '../../collection/revisions/tell-elsewhere.ts';
 import { revisionTimers } from '../../collection/revisions/timers.ts';

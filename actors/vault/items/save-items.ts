@@ -18,7 +18,7 @@ import { type ClientItem, fingerprintOfSave } from '../../collection/item-fields
 import { notMember } from '../../collection/save.ts';
 import { uuidsToRead } from '../../collection/save-items.ts';
 import { isLegacy, type SyncRequest } from '../../collection/sync-contract.ts';
-import { saveBatch, type StoredReads, storedPlan, emptyProgress } from '../../collection/sync-steps.ts';
+import { emptyProgress, type StoredReads, saveBatch, storedPlan } from '../../collection/sync-steps.ts';
 import type { SaveResult } from '../../collection/transfer/wire.ts';
 import type { Permission } from '../../inbox-entries.ts';
 import { type Answer, isRefused } from '../../reply.ts';
@@ -27,7 +27,13 @@ import { statusSlice } from '../state.ts';
 import { successorOfOwner } from '../successors.ts';
 import { memberTable } from '../tables.ts';
 import { VaultItems } from './contract.ts';
-import { finalizeTransferOut, finalizeTransferOutPlan, notifyMembers, notifyRejoined, previouslyHere } from './notify.ts';
+import {
+  finalizeTransferOut,
+  finalizeTransferOutPlan,
+  notifyMembers,
+  notifyRejoined,
+  previouslyHere,
+} from './notify.ts';
 
 interface SaverFields {
   readonly by: string;
@@ -36,7 +42,9 @@ interface SaverFields {
   readonly api?: string | null | undefined;
 }
 
-const memberPlan = (view: View, { by }: SaverFields) => ({ member: keys(memberTable, [memberKey(view, by)]) });
+const memberPlan = (view: View, { by }: SaverFields) => ({
+  member: keys(memberTable, [memberKey(view, by)]),
+});
 const requestOf = ({ api, snjsVersion }: SaverFields): SyncRequest => ({ api, snjs_version: snjsVersion });
 
 interface Reads extends StoredReads {
@@ -205,7 +213,9 @@ function destinationOf(
 }
 
 /** The item as it will be once it has returned to its owner. */
-const withoutVaultFields = <T extends Pick<ItemRow, 'shared_vault_uuid' | 'last_edited_by_uuid'>>(item: T): T => ({
+const withoutVaultFields = <T extends Pick<ItemRow, 'shared_vault_uuid' | 'last_edited_by_uuid'>>(
+  item: T,
+): T => ({
   ...item,
   shared_vault_uuid: null,
   last_edited_by_uuid: null,

@@ -8,6 +8,7 @@ import { command, type Turn, tell } from '../../../runtime/command.ts';
 import { noSuchVault, notTheOwner, Vault } from '../contract.ts';
 import type { RaisedHooks } from '../hooks.ts';
 import {
+  addNotifications,
   changeMember,
   changeVault,
   dismiss,
@@ -16,7 +17,6 @@ import {
   memberListFor,
   memberListOf,
   memberListPlan,
-  addNotifications,
 } from '../member-list.ts';
 import { nextChangeStamp, statusSlice } from '../state.ts';
 import { transferOwnership } from '../successors.ts';

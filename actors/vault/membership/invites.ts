@@ -24,7 +24,14 @@ import { refuse } from '../../reply.ts';
 import { Inbox } from '../../user/inbox/contract.ts';
 import { Vaults } from '../../user/vaults/contract.ts';
 import { noSuchInvite, noSuchVault, notTheOwner, Vault } from '../contract.ts';
-import { admit, memberIn, memberListFor, memberListOf, memberListPlan, addNotifications } from '../member-list.ts';
+import {
+  addNotifications,
+  admit,
+  memberIn,
+  memberListFor,
+  memberListOf,
+  memberListPlan,
+} from '../member-list.ts';
 import { inviteResponse } from '../responses.ts';
 import { invitesMax, VaultSettings } from '../settings.ts';
 import { nextChangeStamp } from '../state.ts';
@@ -140,7 +147,12 @@ const acceptInvite = command({
     forget(turn, accepted);
     const changeStamp = nextChangeStamp(turn);
     const joined = admit(turn, by, accepted.permission as Permission, changeStamp);
-    addNotifications(turn, [...memberList.members, joined], 'user_added_to_shared_vault', changeStamp.position);
+    addNotifications(
+      turn,
+      [...memberList.members, joined],
+      'user_added_to_shared_vault',
+      changeStamp.position,
+    );
     return { ok: { membership: joined.membership } };
   },
 });

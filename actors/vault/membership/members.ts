@@ -4,6 +4,7 @@ import { refuse } from '../../reply.ts';
 import { Inbox } from '../../user/inbox/contract.ts';
 import { noSuchVault, notTheOwner, Vault } from '../contract.ts';
 import {
+  addNotifications,
   changeMember,
   changeVault,
   dismiss,
@@ -12,7 +13,6 @@ import {
   memberKey,
   memberListFor,
   memberListPlan,
-  addNotifications,
 } from '../member-list.ts';
 import { memberResponse } from '../responses.ts';
 import { nextChangeStamp } from '../state.ts';

@@ -77,7 +77,10 @@ async function importFile(
     return;
   }
   const isSameSize = (await target.fileBytes(owner, remoteIdentifier)) === source.bytes;
-  if (isSameSize && (await target.fileDigest(owner, remoteIdentifier)) === (await fileDigestOf(files, source))) {
+  if (
+    isSameSize &&
+    (await target.fileDigest(owner, remoteIdentifier)) === (await fileDigestOf(files, source))
+  ) {
     report.unchanged('files', 1);
     return;
   }
@@ -104,7 +107,10 @@ export async function fileDigestOf(files: SourceFiles, source: SourceFile): Prom
   return hash.digest('hex');
 }
 
-export async function* uploadPartsOf(body: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Buffer> {
+export async function* uploadPartsOf(
+  body: AsyncIterable<Uint8Array>,
+  bytesMax: number,
+): AsyncGenerator<Buffer> {
   let pending: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of body) {

@@ -4,7 +4,13 @@
  */
 import type { Connection } from 'mysql2/promise';
 import { CommandFailure, exitCodes } from '../../failure.ts';
-import { type SourceRow, sourceReadFailure, type Selection, type SourceDatabase, type SourceValue } from './database.ts';
+import {
+  type Selection,
+  type SourceDatabase,
+  type SourceRow,
+  type SourceValue,
+  sourceReadFailure,
+} from './database.ts';
 
 const pageRows = 1_000;
 

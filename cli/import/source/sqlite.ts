@@ -4,7 +4,7 @@
  */
 import { existsSync, rmdirSync } from 'node:fs';
 import { CommandFailure, exitCodes } from '../../failure.ts';
-import { type SourceRow, sourceReadFailure, type SourceDatabase, type SourceValue } from './database.ts';
+import { type SourceDatabase, type SourceRow, type SourceValue, sourceReadFailure } from './database.ts';
 
 /** @throws CommandFailure */
 export async function openSqlite(path: string): Promise<SourceDatabase> {

@@ -8,8 +8,8 @@ import {
   millisecondsIn,
   numberIn,
   placeholders,
-  type SourceRow,
   type SourceDatabase,
+  type SourceRow,
   textIn,
 } from './database.ts';
 
@@ -140,7 +140,8 @@ const timestampsIn = (row: SourceRow) => ({
 });
 
 /** 1 for an address in lower case: the other server can sign in only those. */
-const rankOf = (row: SourceRow): number => (textIn(row, 'email') === textIn(row, 'email')?.toLowerCase() ? 1 : 0);
+const rankOf = (row: SourceRow): number =>
+  textIn(row, 'email') === textIn(row, 'email')?.toLowerCase() ? 1 : 0;
 
 const lowerTextIn = (row: SourceRow, column: string): string => (textIn(row, column) ?? '').toLowerCase();
 

@@ -9,10 +9,10 @@ import {
 import {
   accountOf,
   keyParamsOf,
+  protocolVersionOfUser,
   type ReadSettings,
   readSettings,
   reasonToSkipUser,
-  protocolVersionOfUser,
 } from '../accounts.ts';
 import type { ImportContext } from '../context.ts';
 import { ImportReport } from '../report.ts';

@@ -177,7 +177,8 @@ test('a torn or damaged frame is refused or read whole, and never crashes the re
         return;
       }
       t.true((clientFrameTypes as readonly string[]).includes(result.type));
-      if (result.type === 'COMMAND') t.is(result.digest ?? '', commandDigestOf(result.payload['body'] ?? null));
+      if (result.type === 'COMMAND')
+        t.is(result.digest ?? '', commandDigestOf(result.payload['body'] ?? null));
     }),
   );
 });

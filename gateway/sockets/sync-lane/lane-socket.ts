@@ -17,8 +17,8 @@ import { bytesMax, InboundBudget, type LaneMemory } from './budget.ts';
 import { type CommandAnswer, errorAnswer, type LaneCommands, tooLarge } from './commands.ts';
 import {
   type ClientFrame,
-  laneFrameBytesMax,
   isObject,
+  laneFrameBytesMax,
   readFrame,
   type ServerFrameType,
   sequenceMax,

@@ -23,9 +23,9 @@ import type { TransportHandler } from '../transport.ts';
 import type { ClusterConnection, ReceivedMessage } from './connection.ts';
 import { asActorError, errorReplyOf } from './error-reply.ts';
 import { decodeFrame, encodeFrame, type Frame, FrameError, type FrameOf } from './frame.ts';
+import type { LargeMessageReceiver } from './large-message-receiver.ts';
 import type { LargeMessageSender, PackedFrame } from './large-message-sender.ts';
 import type { RejectedFrames, TransportMetrics } from './metrics.ts';
-import type { LargeMessageReceiver } from './large-message-receiver.ts';
 
 const inFlightMax = 20_000;
 const fetchRetryMs = 100;

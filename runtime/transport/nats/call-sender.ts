@@ -6,10 +6,10 @@ import type { OwnerEpochs } from '../owner-epochs.ts';
 import type { AskCall } from '../transport.ts';
 import { actorErrorOf } from './error-reply.ts';
 import { decodeFrame, type Frame, FrameError } from './frame.ts';
+import type { LargeMessageReceiver } from './large-message-receiver.ts';
 import type { LargeMessageSender, PackedFrame } from './large-message-sender.ts';
 import type { RejectedFrames, TransportMetrics } from './metrics.ts';
 import type { Mux } from './mux.ts';
-import type { LargeMessageReceiver } from './large-message-receiver.ts';
 
 const inFlightMax = 20_000;
 

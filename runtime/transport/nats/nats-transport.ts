@@ -22,11 +22,12 @@ import type { TellRow } from '../../store/store.ts';
 import type { Tracer } from '../../tracing.ts';
 import { OwnerEpochs } from '../owner-epochs.ts';
 import type { AskCall, GatewayListener, Hint, HostEvent, Transport, TransportHandler } from '../transport.ts';
-import { HintsAndEvents } from './hints-and-events.ts';
 import { CallReceiver } from './call-receiver.ts';
 import { CallSender } from './call-sender.ts';
 import { ClusterConnection } from './connection.ts';
 import type { NatsAccess } from './dial.ts';
+import { HintsAndEvents } from './hints-and-events.ts';
+import { LargeMessageReceiver } from './large-message-receiver.ts';
 import { LargeMessageSender } from './large-message-sender.ts';
 import { createMessageSigner, type MessageSigner } from './message-signature.ts';
 import {
@@ -36,7 +37,6 @@ import {
   type TransportMetrics,
 } from './metrics.ts';
 import { Mux } from './mux.ts';
-import { LargeMessageReceiver } from './large-message-receiver.ts';
 import { defaultWakeStreamSettings, WakeStream, type WakeStreamSettings } from './wake-stream.ts';
 
 export interface NatsTransportOptions {

@@ -46,7 +46,8 @@ export const mutants: readonly Mutant[] = [
     harm: 'Where the host dies in the wrong moment, members keep an item that is not theirs any more.',
     file: 'actors/vault/items/part.ts',
     find: 'finalizeTransferOut({ turn, id, reads })',
-    replace: 'finalizeTransferOut({ turn, id, reads: { ...reads, members: { ...reads.members, rows: [] } } })',
+    replace:
+      'finalizeTransferOut({ turn, id, reads: { ...reads, members: { ...reads.members, rows: [] } } })',
     tests: ['test/behaviour/vaults/items-removed.test.ts'],
   },
   {

@@ -171,7 +171,12 @@ export class Syncer {
   #newCommand(request: LaneRequest, session = this.#identifier ?? ''): Command {
     const { device, checker } = this.#options;
     this.#commandCount += 1;
-    const command = { id: `${device}-c${this.#commandCount}`, digest: commandDigestOf(request), session, request };
+    const command = {
+      id: `${device}-c${this.#commandCount}`,
+      digest: commandDigestOf(request),
+      session,
+      request,
+    };
     const texts = request.items.flatMap(({ content }) => (content === null ? [] : [content]));
     checker.sends({ id: command.id, session, texts, isPlain: request.items.length <= itemsOfTurn });
     return { ...command, wasSent: false };
