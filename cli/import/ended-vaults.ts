@@ -4,7 +4,7 @@
  */
 import { ImportService } from '../../proto/generated/scriptorium/v1/import.ts';
 import { forEachConcurrently, type ImportContext } from './context.ts';
-import { prune, type Vaults } from './items.ts';
+import { pruneItems, type VaultStates } from './items.ts';
 
 const usersConcurrencyMax = 4;
 
@@ -15,7 +15,7 @@ const usersConcurrencyMax = 4;
 export async function endDeletedVaults(
   context: ImportContext,
   earlierUsers: Iterable<string>,
-  vaults: Vaults,
+  vaults: VaultStates,
 ): Promise<void> {
   const { target, report, dryRun } = context;
   const candidates = new Set<string>();
@@ -25,7 +25,7 @@ export async function endDeletedVaults(
   for (const vaultUuid of await deletedAmong(context, candidates, vaults)) {
     report.ended(vaultUuid);
     if (dryRun) continue;
-    await prune(context, { collection: { isVault: true, uuid: vaultUuid }, vaults });
+    await pruneItems(context, { collection: { isVault: true, uuid: vaultUuid }, vaults });
     await target.ask(ImportService.endVault, { vaultUuid, checkOnly: false });
   }
 }
@@ -34,7 +34,7 @@ export async function endDeletedVaults(
 export async function deletedAmong(
   { target }: Pick<ImportContext, 'target'>,
   candidates: Iterable<string>,
-  vaults: Vaults,
+  vaults: VaultStates,
 ): Promise<readonly string[]> {
   const deleted: string[] = [];
   for (const vaultUuid of candidates) {

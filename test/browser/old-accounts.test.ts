@@ -3,7 +3,7 @@
  * upgrades. The library's own code for that protocol makes the old client's requests.
  */
 import test from 'ava';
-import { type KeyParams, serverPasswordOf } from '../../cli/import/account/server-password.ts';
+import { type ReceivedKeyParams, serverPasswordOf } from '../../cli/import/account/server-password.ts';
 import { headerSessions } from '../kit/account.ts';
 import { call } from '../kit/http.ts';
 import type { Device } from './device.ts';
@@ -74,7 +74,7 @@ async function makeOldAccount(
   device: Device,
   version: OldVersion,
   account: Account,
-): Promise<KeyParams & { readonly password: string }> {
+): Promise<ReceivedKeyParams & { readonly password: string }> {
   const { registration, items } = await device.client.oldAccount(version, account, oldNotes);
   const api = headerSessions;
   const made = await call(world.serverUrl, 'POST', '/v1/users', { body: { ...registration, api } });
@@ -82,7 +82,7 @@ async function makeOldAccount(
   const bearer = made.body.token;
   const saved = await call(world.serverUrl, 'POST', '/v1/items', { body: { items, api }, bearer });
   if (saved.body.saved_items.length !== items.length) throw new Error(`not saved: ${saved.text}`);
-  return registration as KeyParams & { readonly password: string };
+  return registration as ReceivedKeyParams & { readonly password: string };
 }
 
 async function titlesAndTexts({ client }: Device): Promise<{ title: string; text: string }[]> {

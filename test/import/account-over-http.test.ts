@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { generateSync } from 'otplib';
 import { defaultItemSettings } from '../../actors/collection/settings.ts';
-import { type KeyParams, serverPasswordOf } from '../../cli/import/account/server-password.ts';
+import { type ReceivedKeyParams, serverPasswordOf } from '../../cli/import/account/server-password.ts';
 import { commandsOf, replaced } from '../documentation/commands.ts';
 import { challengeOf, signIn, tokensOf } from '../kit/account.ts';
 import { Device } from '../kit/device.ts';
@@ -23,7 +23,7 @@ const nonce = 'b'.repeat(64);
 async function started(
   t: ExecutionContext,
   options: ServerOptions = {},
-  keyParams: KeyParams = { identifier: email, version: '004', pw_nonce: nonce },
+  keyParams: ReceivedKeyParams = { identifier: email, version: '004', pw_nonce: nonce },
 ) {
   const there = await startServer(t, {
     items: { revisions: { ...defaultItemSettings.revisions, pauseMs: 0 } },
@@ -126,7 +126,7 @@ test('a wrong password, a server that is away and an address that is taken here 
   t.is(await here(), undefined);
 });
 
-const oldAccounts: Readonly<Record<string, KeyParams>> = {
+const oldAccounts: Readonly<Record<string, ReceivedKeyParams>> = {
   '001': {
     ...{ identifier: email, version: '001', pw_cost: 5_000, pw_salt: 'ab'.repeat(20) },
     ...{ pw_alg: 'sha512', pw_func: 'pbkdf2', pw_key_size: 512 },

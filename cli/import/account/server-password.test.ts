@@ -1,6 +1,6 @@
 import test from 'ava';
 import { CommandFailure } from '../../failure.ts';
-import { isEasyToGuess, type KeyParams, serverPasswordOf } from './server-password.ts';
+import { isEasyToGuess, type ReceivedKeyParams, serverPasswordOf } from './server-password.ts';
 
 const typed = 'correct horse battery stäple';
 const keyParams = { identifier: 'ada@example.org', version: '004', pw_nonce: 'b'.repeat(64) };
@@ -15,7 +15,7 @@ test('the server password of an account of 004 is the one that the client librar
 });
 
 // By Python's hashlib. `test/browser/old-accounts.test.ts` compares with the client library.
-const vectors: readonly [string, KeyParams, string][] = [
+const vectors: readonly [string, ReceivedKeyParams, string][] = [
   ['001', oldest, 'b306618d72c7284ce7b69d36f9b4ceba8360d2499034c4b7b0f819a0a20449f3'],
   ['002', { ...oldest, version: '002' }, 'b306618d72c7284ce7b69d36f9b4ceba8360d2499034c4b7b0f819a0a20449f3'],
   [
@@ -54,7 +54,7 @@ const refusals: readonly [string, object, RegExp][] = [
 ];
 for (const [name, params, message] of refusals) {
   test(`key params of ${name} are refused`, async (t) => {
-    const refused = await t.throwsAsync(serverPasswordOf('x', params as KeyParams));
+    const refused = await t.throwsAsync(serverPasswordOf('x', params as ReceivedKeyParams));
     t.true(refused instanceof CommandFailure);
     t.regex(refused?.message ?? '', message);
   });

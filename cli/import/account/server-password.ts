@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 import { type Argon2id, serverPassword } from '../../../actors/identity/client-sign-in.ts';
 import { CommandFailure, exitCodes } from '../../failure.ts';
 
-export interface KeyParams {
+export interface ReceivedKeyParams {
   readonly identifier: string;
   readonly version: string;
   readonly pw_nonce?: string;
@@ -34,11 +34,11 @@ const costOf003 = 110_000;
 const passwordBytes = 32;
 
 /** Their derivation is so cheap that a server finds a weak password by trying. */
-export const isEasyToGuess = ({ version }: Pick<KeyParams, 'version'>): boolean =>
+export const isEasyToGuess = ({ version }: Pick<ReceivedKeyParams, 'version'>): boolean =>
   version === '001' || version === '002';
 
 /** @throws CommandFailure for a protocol that is unknown, or key params that do not suffice */
-export async function serverPasswordOf(password: string, keyParams: KeyParams): Promise<string> {
+export async function serverPasswordOf(password: string, keyParams: ReceivedKeyParams): Promise<string> {
   const { version, identifier, pw_nonce: nonce, pw_salt: salt, pw_cost: cost } = keyParams;
   switch (version) {
     case '004':

@@ -4,7 +4,7 @@ import { newChallenge } from '../../../actors/identity/client-sign-in.ts';
 import { CommandFailure, exitCodes } from '../../failure.ts';
 import { type ClientRequest, type HttpClient, RefusedError } from '../../http-client.ts';
 import type { Terminal } from '../../session.ts';
-import { isEasyToGuess, type KeyParams, serverPasswordOf } from './server-password.ts';
+import { isEasyToGuess, type ReceivedKeyParams, serverPasswordOf } from './server-password.ts';
 
 /** The API version whose sessions use the Authorization header, not cookies. */
 const sessionApi = '20200115';
@@ -18,7 +18,7 @@ export interface Credentials {
 
 export interface SignedIn {
   readonly userUuid: string;
-  readonly keyParams: KeyParams;
+  readonly keyParams: ReceivedKeyParams;
   readonly serverPassword: string;
   readonly bearer: string;
 }
@@ -59,7 +59,7 @@ interface ParamsRequest {
   readonly api: string;
 }
 
-async function keyParamsOf(ask: AskServer, body: ParamsRequest, { askSecret }: Prompt): Promise<KeyParams> {
+async function keyParamsOf(ask: AskServer, body: ParamsRequest, { askSecret }: Prompt): Promise<ReceivedKeyParams> {
   try {
     return await ask('POST', '/v2/login-params', { body });
   } catch (error) {
