@@ -207,7 +207,7 @@ function vaultHandlers(
       if (!(await areAll(['closed', 'locked', 'open'], members, ask))) return { refused: 'used' };
       if (!checkOnly) {
         const uuid = uuidField('vault_uuid', vaultUuid);
-        accepted(await there(actors.get(Vault, uuid).ask.end({ by: row.ownerUuid }, ask)));
+        okOrThrow(await there(actors.get(Vault, uuid).ask.end({ by: row.ownerUuid }, ask)));
         logger.info({ vaultUuid: uuid }, 'an import has ended a shared vault');
       }
       return { refused: '' };

@@ -59,7 +59,11 @@ interface ParamsRequest {
   readonly api: string;
 }
 
-async function keyParamsOf(ask: AskServer, body: ParamsRequest, { askSecret }: Prompt): Promise<ReceivedKeyParams> {
+async function keyParamsOf(
+  ask: AskServer,
+  body: ParamsRequest,
+  { askSecret }: Prompt,
+): Promise<ReceivedKeyParams> {
   try {
     return await ask('POST', '/v2/login-params', { body });
   } catch (error) {
