@@ -158,8 +158,8 @@ test('an administrator sees the relays in their order, and has a refused mail tr
     return (await retry.count()) === 1 && (await mail.getByRole('cell', { name: 'rejected' }).count()) > 0;
   });
   t.deepEqual(await rowsOf(relays), [
-    ['strict', 'smtp 127.0.0.1', 'Notes <notes@example.org>', 'yes', 'no'],
-    ['sleeping', 'smtp 127.0.0.1', 'Notes <notes@example.org>', 'no', 'yes'],
+    ['strict', 'smtp 127.0.0.1', '"Notes" <notes@example.org>', 'yes', 'no'],
+    ['sleeping', 'smtp 127.0.0.1', '"Notes" <notes@example.org>', 'no', 'yes'],
   ]);
 
   t.is(await putRelays([{ ...unsealed, id: 'lenient', port: lenient.port }]), 200);
