@@ -18,8 +18,6 @@ export interface SmtpServerOptions {
   readonly pipelining?: boolean;
   /** Bytes of a mail, at most, which it announces. */
   readonly sizeMax?: number;
-  /** Refuses no recipient. */
-  readonly takesAll?: boolean;
   /** Accepts connections and says nothing. */
   readonly hang?: boolean;
 }
@@ -80,7 +78,7 @@ export async function startSmtpServer(
 }
 
 function argumentsOf(options: SmtpServerOptions): string[] {
-  const { port, certificate, implicit, user, password, pipelining, sizeMax, takesAll, hang } = options;
+  const { port, certificate, implicit, user, password, pipelining, sizeMax, hang } = options;
   return [
     ...(port === undefined ? [] : ['--port', String(port)]),
     ...(certificate === undefined ? [] : ['--certificate', certificate.cert, '--key', certificate.key]),
@@ -88,7 +86,6 @@ function argumentsOf(options: SmtpServerOptions): string[] {
     ...(user === undefined ? [] : ['--user', user, '--password', password ?? '']),
     ...(pipelining ? ['--pipelining'] : []),
     ...(sizeMax === undefined ? [] : ['--size-max', String(sizeMax)]),
-    ...(takesAll ? ['--takes-all'] : []),
     ...(hang ? ['--hang'] : []),
   ];
 }
