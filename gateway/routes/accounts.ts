@@ -8,10 +8,10 @@ import { invalidAuth } from '../../actors/signed-in.ts';
 import { Account } from '../../actors/user/account/contract.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
-import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
-import { answered, errorBodySchema, refusedAnswer, signedInAnswer } from './endpoint.ts';
+import { answered, family, refusedAnswer, signedInAnswer } from './endpoint.ts';
 import { refusingLostCookies } from './lost-cookies.ts';
 import { sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
 
@@ -44,7 +44,7 @@ const credentialsRequest = z.object({
 const deletionBody = z.object({ message: z.string() });
 
 export function accountRoutes({ settings, cookies }: AccountRouteOptions): readonly AnyRoute[] {
-  const tag = 'Users';
+  const { route } = family({ tag: 'Users' });
   const registrations: RateBucket = {
     name: 'registration',
     perMinute: settings.registrationsPerMinute,
@@ -98,10 +98,9 @@ export function accountRoutes({ settings, cookies }: AccountRouteOptions): reado
       path,
       access: 'public',
       summary,
-      tag,
       request: registrationRequest,
-      replies: { 200: signInBodySchema, 400: errorBodySchema },
-      bodyLimit: 'small',
+      replies: { 200: signInBodySchema },
+      refusals: [400],
       ...(settings.registrationsPerMinute > 0 && { rate: registrations }),
       handle: register,
     });
@@ -112,16 +111,9 @@ export function accountRoutes({ settings, cookies }: AccountRouteOptions): reado
       path,
       access: 'session',
       summary,
-      tag,
       request: credentialsRequest,
-      replies: {
-        200: signInBodySchema,
-        400: errorBodySchema,
-        401: errorBodySchema,
-        403: errorBodySchema,
-        423: errorBodySchema,
-      },
-      bodyLimit: 'small',
+      replies: { 200: signInBodySchema },
+      refusals: [400, 401, 403, 423],
       handle: changeCredentials,
     });
 
@@ -138,17 +130,10 @@ export function accountRoutes({ settings, cookies }: AccountRouteOptions): reado
       path: '/v1/users/:userUuid',
       access: 'session',
       summary: 'Delete the account and everything it holds; needs the header x-server-password.',
-      tag,
       request: z.object({ userUuid: z.string() }),
-      replies: {
-        200: deletionBody,
-        400: errorBodySchema,
-        401: errorBodySchema,
-        403: errorBodySchema,
-        423: errorBodySchema,
-      },
+      replies: { 200: deletionBody },
+      refusals: [400, 401, 403, 423],
       headers: ['x-server-password'],
-      bodyLimit: 'small',
       handle: deleteAccount,
     }),
   ];

@@ -10,15 +10,15 @@ import type { RateBucket } from '../admission/rate-limit.ts';
 import type { Assistant, StreamEnd } from '../assistant/assistant.ts';
 import { PendingChatRequest, requestFields } from '../assistant/chat-request.ts';
 import { type PairedCredentials, pairedFor } from '../assistant/paired.ts';
-import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
-import { endpoint, errorBodySchema, flat, refusedAnswer, signedInAnswer } from './endpoint.ts';
+import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
+import { family, flat, refusedAnswer, signedInAnswer } from './endpoint.ts';
 
 export interface AssistantRouteOptions {
   readonly assistant: Assistant;
 }
 
 const path = '/v1/assistant';
-const common = { tag: 'Assistant proxy', enveloped: false } as const;
+const { endpoint, route } = family({ tag: 'Assistant proxy', enveloped: false });
 const bodyBytesMax = 4 * 1_048_576;
 const rate: RateBucket = { name: 'assistant', perMinute: 120, by: 'user' };
 const providerId = z.enum(providerIds);
@@ -118,7 +118,6 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
 
   return [
     route({
-      ...common,
       method: 'GET',
       path: `${path}/config`,
       safe: true,
@@ -135,7 +134,6 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
       handle: async () => ({ status: 200, body: assistant.config }),
     }),
     route({
-      ...common,
       method: 'GET',
       path: `${path}/models`,
       safe: true,
@@ -144,11 +142,8 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
       bearerSuffices: true,
       summary: 'The models of a provider; none if it does not list them.',
       request: z.object({ provider: z.string().max(64).optional() }),
-      replies: {
-        200: z.object({ provider: providerId, models: z.array(z.string()) }),
-        400: errorBodySchema,
-        401: errorBodySchema,
-      },
+      replies: { 200: z.object({ provider: providerId, models: z.array(z.string()) }) },
+      refusals: [400, 401],
       handle: async ({ actors, credentials, ask }: RequestContext<'session'>, { provider }) => {
         const checked = actors.get(Sessions, credentials.userUuid).ask.validateBearer({ credentials }, ask);
         const reply = await signedInAnswer(checked, () => ({ status: 200 }));
@@ -156,14 +151,12 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
       },
     }),
     endpoint({
-      ...common,
       method: 'GET',
       path: `${path}/usage`,
       command: AssistantBudget.commands.getAssistantUsage,
       summary: 'How often the assistant has answered today, and how often it may.',
     }),
     route({
-      ...common,
       method: 'POST',
       path: `${path}/stream`,
       access: 'session',
@@ -171,10 +164,8 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
       bearerSuffices: true,
       summary: 'One answer of the assistant, as it is made.',
       request: requestFields,
-      replies: {
-        200: { mediaType: eventStream },
-        ...Object.fromEntries([400, 401, 403, 429, 503].map((status) => [status, errorBodySchema])),
-      },
+      replies: { 200: { mediaType: eventStream } },
+      refusals: [400, 401, 403, 429, 503],
       bodyLimit: bodyBytesMax,
       deadline: 'own',
       handle: stream,

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { type BridgeTokens, invalidBridgeToken } from '../../actors/identity/bridge-tokens.ts';
 import { Bridges, wrappedKeysBytesMax } from '../../actors/user/bridge/contract.ts';
-import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
-import { answeredOr, endpoint, errorBodySchema, refusedAnswer } from './endpoint.ts';
+import { answeredOr, family, refusedAnswer } from './endpoint.ts';
 import { sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
 
 export interface BridgeTokenRouteOptions {
@@ -12,7 +12,7 @@ export interface BridgeTokenRouteOptions {
   readonly cookies: CookieOptions;
 }
 
-const tag = 'Bridge tokens';
+const { endpoint, route } = family({ tag: 'Bridge tokens' });
 /** The keys, JSON within JSON, and the fields beside them. */
 const makeBytesMax = wrappedKeysBytesMax + 64 * 1024;
 /** For bridges that name no version. */
@@ -44,7 +44,6 @@ export function bridgeTokenRoutes({ bridgeTokens, cookies }: BridgeTokenRouteOpt
       path: '/v1/mcp-tokens',
       command: Bridges.commands.listBridgeTokens,
       summary: 'The bridge tokens of the account, and when and from where each was last used.',
-      tag,
     }),
     endpoint({
       method: 'POST',
@@ -52,7 +51,6 @@ export function bridgeTokenRoutes({ bridgeTokens, cookies }: BridgeTokenRouteOpt
       command: Bridges.commands.makeBridgeToken,
       bodyLimit: makeBytesMax,
       summary: 'Makes a bridge token and shows it only this once.',
-      tag,
       refusals: [400],
     }),
     endpoint({
@@ -60,7 +58,6 @@ export function bridgeTokenRoutes({ bridgeTokens, cookies }: BridgeTokenRouteOpt
       path: '/v1/mcp-tokens/:bridgeTokenUuid',
       command: Bridges.commands.deleteBridgeToken,
       summary: 'Deletes a bridge token and ends the sessions it has opened.',
-      tag,
       refusals: [404],
     }),
     endpoint({
@@ -68,7 +65,6 @@ export function bridgeTokenRoutes({ bridgeTokens, cookies }: BridgeTokenRouteOpt
       path: '/v1/mcp-tokens/keys/:bridgeTokenUuid',
       command: Bridges.commands.getBridgeTokenKeys,
       summary: 'The keys that were wrapped for a bridge.',
-      tag,
       refusals: [404],
     }),
     route({
@@ -76,10 +72,9 @@ export function bridgeTokenRoutes({ bridgeTokens, cookies }: BridgeTokenRouteOpt
       path: '/v1/mcp-tokens/authenticate',
       access: 'public',
       summary: 'Opens a session for a bridge, by its token alone.',
-      tag,
       request: authentication,
-      replies: { 200: signInBodySchema, 400: errorBodySchema, 401: errorBodySchema },
-      bodyLimit: 'small',
+      replies: { 200: signInBodySchema },
+      refusals: [400, 401],
       handle: authenticate,
     }),
   ];

@@ -6,8 +6,8 @@ import {
   UserCalendar,
   uidEscapedMax,
 } from '../../actors/user/calendar/contract.ts';
-import { type AnyRoute, type RequestContext, route } from '../http/route.ts';
-import { endpoint, errorBodySchema, signedInAnswer } from './endpoint.ts';
+import type { AnyRoute } from '../http/route.ts';
+import { family } from './endpoint.ts';
 
 export interface CalendarRouteOptions {
   readonly calendar: {
@@ -17,51 +17,37 @@ export interface CalendarRouteOptions {
   };
 }
 
-const common = { tag: 'Calendar feed', enveloped: false } as const;
+const { endpoint } = family({ tag: 'Calendar feed', enveloped: false });
 const todos = '/v1/caldav/todos';
 const tokens = '/v1/caldav/tokens';
-const { publishTodo, getCalendarFlags } = UserCalendar.commands;
 
 /** The longest description with each character escaped, and the rest. */
 const todoBytesMax = 512 * 1024;
 
 /** The published object also stands beside its parts, for readers that look in either place. */
 const published = todoResponseSchema.extend({ todo: todoResponseSchema });
-const errors = (...statuses: readonly number[]) =>
-  Object.fromEntries([401, ...statuses].map((status) => [status, errorBodySchema]));
 
 export function calendarRoutes({ calendar }: CalendarRouteOptions): readonly AnyRoute[] {
   const { basePath, publicUrl } = calendar;
   const server = { basePath, url: publicUrl === undefined ? null : `${publicUrl}${basePath}/` };
   return [
     endpoint({
-      ...common,
       method: 'GET',
       path: todos,
       command: UserCalendar.commands.listTodos,
       summary: 'The to-dos that the account has published, by uid.',
     }),
-    route({
-      ...common,
+    endpoint({
       method: 'POST',
       path: todos,
-      access: 'session',
+      command: UserCalendar.commands.publishTodo,
       summary: 'Publishes a to-do, or replaces the one of this uid as a whole.',
-      request: publishTodo.fields,
-      replies: { 200: published, 201: published, ...errors(400, 403, 409) },
+      replies: { 200: published, 201: published },
+      replyOf: ({ created, todo }) => ({ status: created ? 201 : 200, body: { ...todo, todo } }),
+      refusals: [400, 409],
       bodyLimit: todoBytesMax,
-      handle: ({ actors, credentials, ask }: RequestContext<'session'>, request) => {
-        const answer = actors
-          .get(UserCalendar, credentials.userUuid)
-          .ask.publishTodo({ ...request, credentials }, ask);
-        return signedInAnswer(answer, ({ created, todo }) => ({
-          status: created ? 201 : 200,
-          body: { ...todo, todo },
-        }));
-      },
     }),
     endpoint({
-      ...common,
       method: 'DELETE',
       path: `${todos}/:uid`,
       command: UserCalendar.commands.unpublishTodo,
@@ -69,35 +55,22 @@ export function calendarRoutes({ calendar }: CalendarRouteOptions): readonly Any
       parameterCharactersMax: uidEscapedMax,
       refusals: [404],
     }),
-    route({
-      ...common,
+    endpoint({
       method: 'GET',
       path: `${tokens}/config`,
-      access: 'session',
-      safe: true,
+      command: UserCalendar.commands.getCalendarFlags,
       summary:
         'Whether the operator and the user have turned the calendar feed on, and where programs find it.',
-      request: getCalendarFlags.fields,
-      replies: {
-        200: calendarGates.extend({ basePath: z.string(), url: z.string().nullable() }),
-        ...errors(),
-      },
-      handle: ({ actors, credentials, ask }: RequestContext<'session'>) => {
-        const answer = actors
-          .get(UserCalendar, credentials.userUuid)
-          .ask.getCalendarFlags({ credentials }, ask);
-        return signedInAnswer(answer, (flags) => ({ status: 200, body: { ...flags, ...server } }));
-      },
+      replies: { 200: calendarGates.extend({ basePath: z.string(), url: z.string().nullable() }) },
+      replyOf: (flags) => ({ status: 200, body: { ...flags, ...server } }),
     }),
     endpoint({
-      ...common,
       method: 'GET',
       path: tokens,
       command: UserCalendar.commands.listCalendarTokens,
       summary: 'The calendar tokens of the account, and when each was last used.',
     }),
     endpoint({
-      ...common,
       method: 'POST',
       path: tokens,
       command: UserCalendar.commands.makeCalendarToken,
@@ -106,7 +79,6 @@ export function calendarRoutes({ calendar }: CalendarRouteOptions): readonly Any
       refusals: [400, 409],
     }),
     endpoint({
-      ...common,
       method: 'DELETE',
       path: `${tokens}/:uuid`,
       command: UserCalendar.commands.revokeCalendarToken,
@@ -114,7 +86,6 @@ export function calendarRoutes({ calendar }: CalendarRouteOptions): readonly Any
       refusals: [404],
     }),
     endpoint({
-      ...common,
       method: 'DELETE',
       path: tokens,
       command: UserCalendar.commands.revokeCalendarTokens,

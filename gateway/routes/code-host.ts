@@ -3,13 +3,14 @@ import { z } from 'zod';
 import { CodePublishing } from '../../actors/user/code-host/contract.ts';
 import type { CodeHost } from '../code-host/code-host.ts';
 import { contentBytesMax, type PublishingRequest, publishingOf } from '../code-host/publishing-request.ts';
-import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
-import { errorBodySchema, refusedAnswer, signedInAnswer } from './endpoint.ts';
+import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
+import { family, refusedAnswer, signedInAnswer } from './endpoint.ts';
 
 export interface CodeHostRouteOptions {
   readonly codeHost: Pick<CodeHost, 'publish'>;
 }
 
+const { route } = family({ tag: 'Code-host publishing', enveloped: false });
 const paths = ['/v1/integrations/codehost/publish', '/v1/integrations/github/publish'];
 /** Line breaks and quotes take two bytes each in JSON. */
 const bodyBytesMax = 2 * contentBytesMax + 65_536;
@@ -45,8 +46,6 @@ export function codeHostRoutes({ codeHost }: CodeHostRouteOptions): readonly Any
       method: 'POST',
       path,
       access: 'session',
-      tag: 'Code-host publishing',
-      enveloped: false,
       bearerSuffices: true,
       summary: 'Makes a commit of one file at the code host, with a token of the user.',
       request: z.object({
@@ -58,12 +57,8 @@ export function codeHostRoutes({ codeHost }: CodeHostRouteOptions): readonly Any
         content: anyValue,
         message: anyValue,
       }),
-      replies: {
-        200: published,
-        ...Object.fromEntries(
-          [400, 401, 403, 404, 409, 422, 429, 502].map((status) => [status, errorBodySchema]),
-        ),
-      },
+      replies: { 200: published },
+      refusals: [400, 401, 403, 404, 409, 422, 429, 502],
       bodyLimit: bodyBytesMax,
       // Two or three calls, each with its own time limit.
       deadline: 'own',

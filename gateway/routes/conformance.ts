@@ -6,14 +6,16 @@ import { z } from 'zod';
 import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import type { AccountSettings } from '../../actors/settings.ts';
 import { Signin } from '../../actors/signin/contract.ts';
-import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
-import { errorBodySchema, refusedAnswer } from './endpoint.ts';
+import { family, refusedAnswer } from './endpoint.ts';
 
 export interface ConformanceRouteOptions {
   readonly settings: Pick<AccountSettings, 'workspacesPerEmail' | 'endToEndTesting'>;
   readonly signinKeys: Pick<SigninKeys, 'actorId'>;
 }
+
+const { route } = family({ tag: 'Conformance runs' });
 
 /** A number from here on is a time in microseconds: no time has so many milliseconds. */
 const microsFrom = 1e14;
@@ -62,10 +64,9 @@ export function conformanceRoutes({ settings, signinKeys }: ConformanceRouteOpti
       path: '/e2e/activate-premium',
       access: 'public',
       summary: 'Gives an account a subscription, for conformance runs.',
-      tag: 'Conformance runs',
       request: premium,
-      replies: { 200: z.object({ message: z.string() }), 400: errorBodySchema },
-      bodyLimit: 'small',
+      replies: { 200: z.object({ message: z.string() }) },
+      refusals: [400],
       handle: activate,
     }),
   ];

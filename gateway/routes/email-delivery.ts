@@ -1,10 +1,10 @@
 /** The administration of mail (docs/protocol/email-delivery.md). */
 import { EmailDelivery } from '../../actors/user/email-delivery/contract.ts';
 import type { AnyRoute } from '../http/route.ts';
-import { endpoint } from './endpoint.ts';
+import { family } from './endpoint.ts';
 
 const base = '/v1/admin/email-delivery';
-const common = { tag: 'Email delivery administration', enveloped: false } as const;
+const { endpoint } = family({ tag: 'Email delivery administration', enveloped: false });
 /**
  * What each of them may answer: the caller is no administrator, there is no administration, or the mailer is
  * unavailable.
@@ -13,7 +13,6 @@ const always = [403, 501, 503];
 
 export const emailDeliveryRoutes: readonly AnyRoute[] = [
   endpoint({
-    ...common,
     method: 'GET',
     path: `${base}/relays`,
     command: EmailDelivery.commands.listMailRelays,
@@ -21,7 +20,6 @@ export const emailDeliveryRoutes: readonly AnyRoute[] = [
     refusals: always,
   }),
   endpoint({
-    ...common,
     method: 'PUT',
     path: `${base}/relays`,
     command: EmailDelivery.commands.setMailRelays,
@@ -29,7 +27,6 @@ export const emailDeliveryRoutes: readonly AnyRoute[] = [
     refusals: [...always, 400],
   }),
   endpoint({
-    ...common,
     method: 'POST',
     path: `${base}/test`,
     command: EmailDelivery.commands.testMail,
@@ -37,7 +34,6 @@ export const emailDeliveryRoutes: readonly AnyRoute[] = [
     refusals: [...always, 400, 404, 409, 429],
   }),
   endpoint({
-    ...common,
     method: 'GET',
     path: `${base}/queue`,
     command: EmailDelivery.commands.listMailQueue,
@@ -45,7 +41,6 @@ export const emailDeliveryRoutes: readonly AnyRoute[] = [
     refusals: [...always, 400],
   }),
   endpoint({
-    ...common,
     method: 'GET',
     path: `${base}/logs`,
     command: EmailDelivery.commands.listMailLog,
@@ -53,7 +48,6 @@ export const emailDeliveryRoutes: readonly AnyRoute[] = [
     refusals: [...always, 400],
   }),
   endpoint({
-    ...common,
     method: 'GET',
     path: `${base}/audit`,
     command: EmailDelivery.commands.listMailAudit,
@@ -61,7 +55,6 @@ export const emailDeliveryRoutes: readonly AnyRoute[] = [
     refusals: [403, 503, 400],
   }),
   endpoint({
-    ...common,
     method: 'POST',
     path: `${base}/queue/:id/retry`,
     command: EmailDelivery.commands.retryMail,
@@ -70,7 +63,6 @@ export const emailDeliveryRoutes: readonly AnyRoute[] = [
     refusals: [...always, 404, 409],
   }),
   endpoint({
-    ...common,
     method: 'DELETE',
     path: `${base}/queue/:id`,
     command: EmailDelivery.commands.discardMail,

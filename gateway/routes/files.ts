@@ -26,15 +26,8 @@ import { Downloads } from '../admission/downloads.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
 import { type ByteRange, parseRange, rangedReply } from '../http/ranges.ts';
 import type { RouteRefusal } from '../http/refusal.ts';
-import {
-  type AnyRoute,
-  type BodyKind,
-  type Method,
-  type RequestContext,
-  type RouteReply,
-  route,
-} from '../http/route.ts';
-import { answeredOr, endpoint, errorBodySchema, refusedAnswer, signedInAnswer } from './endpoint.ts';
+import type { AnyRoute, BodyKind, Method, RequestContext, RouteReply } from '../http/route.ts';
+import { answeredOr, errorBodySchema, family, refusedAnswer } from './endpoint.ts';
 
 export interface FileRouteOptions {
   readonly valetTokens: Pick<ValetTokens, 'verify'>;
@@ -45,7 +38,8 @@ export interface FileRouteOptions {
   };
 }
 
-const tag = 'Files';
+const { endpoint } = family({ tag: 'Files' });
+const ofBytes = family({ tag: 'Files', enveloped: false });
 const nothing = z.object({});
 const checkMs = 10_000;
 /** The paths where a client looks for the files of its account and of its shared vaults. */
@@ -113,25 +107,14 @@ export function fileRoutes(options: FileRouteOptions): readonly AnyRoute[] {
   ];
 }
 
-const valetTokenRoute = route({
+const valetTokenRoute = endpoint({
   method: 'POST',
   path: '/v1/files/valet-tokens',
-  access: 'session',
+  command: Files.commands.mintValetToken,
   summary: 'A token with which the client may write, read or delete one file.',
-  tag,
-  request: Files.commands.mintValetToken.fields,
-  replies: {
-    200: Files.commands.mintValetToken.ok,
-    400: errorBodySchema,
-    401: errorBodySchema,
-    403: z.looseObject({}),
-  },
-  bodyLimit: 'small',
-  handle: ({ actors, credentials, ask }, request) =>
-    signedInAnswer(
-      actors.get(Files, credentials.userUuid).ask.mintValetToken({ ...request, credentials }, ask),
-      (body) => ({ status: body.success ? 200 : 403, body }),
-    ),
+  replies: { 200: Files.commands.mintValetToken.ok, 403: z.looseObject({}) },
+  replyOf: (body) => ({ status: body.success ? 200 : 403, body }),
+  refusals: [400],
 });
 
 const vaultValetTokenRoute = endpoint({
@@ -139,7 +122,6 @@ const vaultValetTokenRoute = endpoint({
   path: '/v1/shared-vaults/:sharedVaultUuid/valet-tokens',
   command: Files.commands.mintVaultValetToken,
   summary: 'A token with which the client may write, read, delete or move one file of a shared vault.',
-  tag,
   refusals: [400, 403],
 });
 
@@ -169,15 +151,14 @@ function byteRoutes(
 
   const byToken = <const B extends BodyKind = 'json'>(declared: FileRoute<B>): AnyRoute => {
     const { path, ok, headers = [], handle, ...rest } = declared;
-    return route<'public', object, B>({
+    return ofBytes.route<'public', object, B>({
       ...rest,
       path: base + path,
       access: 'public',
-      tag,
-      enveloped: false,
       request: nothing,
       headers: ['x-valet-token', ...headers],
-      replies: { ...ok, 400: errorBodySchema, 403: errorBodySchema },
+      replies: ok,
+      refusals: [400, 403],
       rate,
       handle: async (context) => {
         const claims = verified(context.header('x-valet-token') ?? '');

@@ -7,11 +7,12 @@ import { checkResults, type Readiness } from '../../runtime/readiness.ts';
 import { type ProxyProbe, probeHeader } from '../admission/proxy-probe.ts';
 import { unlimited } from '../admission/rate-limit.ts';
 import { htmlType } from '../http/responder.ts';
-import { type AnyRoute, type RequestContext, route } from '../http/route.ts';
+import type { AnyRoute, RequestContext } from '../http/route.ts';
 import { administrationPage } from '../pages/administration/page.ts';
 import { administrationPath } from '../pages/administration/path.ts';
 import type { Page } from '../pages/document.ts';
 import { viewerPage } from '../pages/viewer/page.ts';
+import { family } from './endpoint.ts';
 
 export interface HealthRouteOptions {
   readonly readiness: Readiness;
@@ -22,14 +23,16 @@ export interface HealthRouteOptions {
   readonly proxyProbe?: ProxyProbe;
 }
 
-const tag = 'Health and metadata';
+/** Of the descriptions, too. */
+export const metadata = family({ tag: 'Health and metadata', enveloped: false });
+const { route } = metadata;
 const nothing = z.object({});
 /** About as long as a probe waits. */
 const notReadyRetrySeconds = 5;
 
 export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
   const { readiness, filesServerUrl, captchaUiUrl, proxyProbe } = options;
-  const metadata = {
+  const body = {
     captchaUIUrl: captchaUiUrl,
     // Clients take `data` if there is one, and others read the bare field. This form serves both.
     data: { captchaUIUrl: captchaUiUrl },
@@ -44,8 +47,6 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
       access: 'public',
       rate: unlimited,
       summary: 'Whether the process answers at all.',
-      tag,
-      enveloped: false,
       request: nothing,
       headers: probedHeaders,
       replies: { 200: z.literal('OK') },
@@ -67,8 +68,6 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
       access: 'public',
       rate: unlimited,
       summary: 'Whether the process and all it depends on can serve requests.',
-      tag,
-      enveloped: false,
       request: nothing,
       replies: { 200: readinessBody('ready'), 503: readinessBody('not_ready') },
       handle: async () => {
@@ -84,11 +83,9 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
       safe: true,
       access: 'public',
       summary: 'What a client should know of the server before it registers.',
-      tag,
-      enveloped: false,
       request: nothing,
       replies: { 200: metadataBody },
-      handle: async () => ({ status: 200, body: metadata }),
+      handle: async () => ({ status: 200, body }),
     }),
     route({
       method: 'GET',
@@ -96,8 +93,6 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
       safe: true,
       access: 'public',
       summary: 'Keeps crawlers out.',
-      tag,
-      enveloped: false,
       request: nothing,
       replies: { 200: z.string() },
       handle: async () => ({
@@ -149,8 +144,6 @@ export const frontPageRoute: AnyRoute = route({
   access: 'public',
   summary:
     'A page for people who open the address in a browser; with `shared`, the one that opens public shares.',
-  tag: 'Health and metadata',
-  enveloped: false,
   request: z.object({ shared: z.string().optional() }),
   replies: { 200: z.string() },
   handle: async (_context, { shared }) => {
@@ -165,8 +158,6 @@ export const administrationPageRoute: AnyRoute = route({
   safe: true,
   access: 'public',
   summary: 'The page for administrators. Served with `ADMINISTRATION_PAGE` alone.',
-  tag: 'Health and metadata',
-  enveloped: false,
   request: z.object({}),
   replies: { 200: z.string() },
   handle: async () => documentReply(await administrationPage()),

@@ -4,9 +4,9 @@ import { Items } from '../../actors/user/items/contract.ts';
 import { SyncLane } from '../../actors/user/sync-lane/contract.ts';
 import type { HeaderValues } from '../http/reply-headers.ts';
 import type { RequestContext } from '../http/route.ts';
-import { endpoint } from './endpoint.ts';
+import { family } from './endpoint.ts';
 
-const tag = 'Sync and items';
+const { endpoint } = family({ tag: 'Sync and items' });
 
 const commandIdHeader = 'x-sync-command-id';
 const commandDigestHeader = 'x-sync-command-digest';
@@ -48,7 +48,6 @@ export const itemRoutes = [
     path: '/v1/items',
     command: Items.commands.sync,
     summary: 'Saves items and gives those that changed since the token.',
-    tag,
     bodyLimit: 'large',
     refusals: [400, 409, 413, 429],
     headers: [commandIdHeader, commandDigestHeader],
@@ -61,7 +60,6 @@ export const itemRoutes = [
     command: SyncLane.commands.getSyncCommand,
     changesSomething: true,
     summary: 'What has become of a sync that its client has named.',
-    tag,
     headers: [commandDigestHeader],
     refusals: [409],
     adds: { digest: (context) => context.header(commandDigestHeader) },
@@ -71,7 +69,6 @@ export const itemRoutes = [
     path: '/v1/items/check-integrity',
     command: Items.commands.checkIntegrity,
     summary: 'Tells which of the user’s items differ from what the client has.',
-    tag,
     bodyLimit: 'large',
     refusals: [400],
   }),
@@ -80,7 +77,6 @@ export const itemRoutes = [
     path: '/v1/items/:uuid',
     command: Items.commands.getItem,
     summary: 'Gives one item of the user, also when it is deleted.',
-    tag,
     refusals: [404],
   }),
 ];

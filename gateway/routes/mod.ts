@@ -2,32 +2,34 @@
 import { z } from 'zod';
 import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { openApiDocument } from '../http/openapi.ts';
-import { type AnyRoute, route } from '../http/route.ts';
+import type { AnyRoute } from '../http/route.ts';
 import { asyncApiDocument } from '../sockets/description.ts';
 import { type AccountRouteOptions, accountRoutes } from './accounts.ts';
 import { adminRoutes } from './admin.ts';
-import { appPasswordRoutes } from './app-passwords.ts';
 import { type AssistantRouteOptions, assistantRoutes } from './assistant.ts';
 import { auditTrailRoutes } from './audit-trail.ts';
-import { type AuthenticatorRouteOptions, authenticatorRoutes } from './authenticators.ts';
 import { type BridgeTokenRouteOptions, bridgeTokenRoutes } from './bridge-tokens.ts';
 import { type CalendarRouteOptions, calendarRoutes } from './calendar.ts';
 import { type CodeHostRouteOptions, codeHostRoutes } from './code-host.ts';
 import { type ConformanceRouteOptions, conformanceRoutes } from './conformance.ts';
 import { type DavRouteOptions, davRoutes } from './dav.ts';
-import { deadManSwitchRoutes } from './dead-man-switches.ts';
 import { emailDeliveryRoutes } from './email-delivery.ts';
-import { emailReminderRoutes } from './email-reminders.ts';
-import { type EmailedCodeRouteOptions, emailedCodeRoutes } from './emailed-codes.ts';
+import { type FactorRouteOptions, factorRoutes } from './factors.ts';
 import { type FileRouteOptions, fileRoutes } from './files.ts';
-import { administrationPageRoute, frontPageRoute, type HealthRouteOptions, healthRoutes } from './health.ts';
+import {
+  administrationPageRoute,
+  frontPageRoute,
+  type HealthRouteOptions,
+  healthRoutes,
+  metadata,
+} from './health.ts';
 import { itemRoutes } from './items.ts';
 import { messageRoutes } from './messages.ts';
 import { notOfferedRoutes } from './not-offered.ts';
 import { type PairingRouteOptions, pairingRoutes } from './pairing.ts';
 import { type PublicShareRouteOptions, publicShareRoutes } from './public-shares.ts';
 import { type RecoveryRouteOptions, recoveryRoutes } from './recovery.ts';
-import { reminderDeliveryRoutes } from './reminder-delivery.ts';
+import { reminderRoutes } from './reminders.ts';
 import { requestRoutes } from './requests.ts';
 import { revisionRoutes } from './revisions.ts';
 import { type SessionRouteOptions, sessionRoutes } from './sessions.ts';
@@ -43,9 +45,8 @@ export interface RoutesOptions
     AccountRouteOptions,
     SessionRouteOptions,
     SignInRouteOptions,
-    AuthenticatorRouteOptions,
+    FactorRouteOptions,
     BridgeTokenRouteOptions,
-    EmailedCodeRouteOptions,
     RecoveryRouteOptions,
     SubscriptionRouteOptions,
     PublicShareRouteOptions,
@@ -82,9 +83,7 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...requestRoutes,
     ...conformanceRoutes(options),
     ...recoveryRoutes(options),
-    ...appPasswordRoutes,
-    ...authenticatorRoutes(options),
-    ...emailedCodeRoutes(options),
+    ...factorRoutes(options),
     ...bridgeTokenRoutes(options),
     ...auditTrailRoutes,
     ...adminRoutes,
@@ -96,9 +95,7 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...unsubscribeRoutes(options),
     ...publicShareRoutes(options),
     ...sharedVaultRoutes,
-    ...deadManSwitchRoutes,
-    ...emailReminderRoutes,
-    ...reminderDeliveryRoutes,
+    ...reminderRoutes,
     ...calendarRoutes(options),
     ...davRoutes(options),
     ...assistantRoutes(options),
@@ -117,14 +114,12 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
 /** Generated once, on the first request. */
 function descriptionRoute(path: string, summary: string, describe: () => Promise<object>): AnyRoute {
   let json: Promise<string> | undefined;
-  return route({
+  return metadata.route({
     method: 'GET',
     path,
     safe: true,
     access: 'public',
     summary,
-    tag: 'Health and metadata',
-    enveloped: false,
     request: z.object({}),
     replies: { 200: z.looseObject({}) },
     handle: async () => {

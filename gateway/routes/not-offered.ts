@@ -5,10 +5,10 @@
  */
 import { z } from 'zod';
 import { NotOffered } from '../../actors/user/not-offered/contract.ts';
-import { type AnyRoute, type Method, type RequestContext, route } from '../http/route.ts';
-import { endpoint, errorBodySchema, signedInAnswer } from './endpoint.ts';
+import type { AnyRoute, Method } from '../http/route.ts';
+import { family } from './endpoint.ts';
 
-const tag = 'Known and not offered';
+const { endpoint, route } = family({ tag: 'Known and not offered' });
 
 type Audience = 'anybody' | 'users' | 'administrators';
 
@@ -44,22 +44,18 @@ const actions: readonly (readonly [method: Method, path: string, audience: Exclu
 const nothing = z.object({});
 
 function reading(path: string, audience: Audience, body: object): AnyRoute {
-  const declared = { method: 'GET', path, safe: true, request: nothing, tag } as const;
-  const summary = 'Says that there is nothing of a feature that this server does not offer.';
-  const okReply = { 200: z.looseObject({}) };
+  const declared = {
+    method: 'GET',
+    path,
+    summary: 'Says that there is nothing of a feature that this server does not offer.',
+    replies: { 200: z.looseObject({}) },
+  } as const;
   const reply = () => ({ status: 200, body });
   if (audience === 'anybody')
-    return route({ ...declared, summary, access: 'public', replies: okReply, handle: async () => reply() });
-  const handle = ({ actors, credentials, ask }: RequestContext<'session'>) => {
-    const user = actors.get(NotOffered, credentials.userUuid);
-    const answer =
-      audience === 'users'
-        ? user.ask.showNothing({ credentials }, ask)
-        : user.ask.showAdministratorsNothing({ credentials }, ask);
-    return signedInAnswer(answer, reply);
-  };
-  const replies = { ...okReply, 401: errorBodySchema, 403: errorBodySchema };
-  return route({ ...declared, summary, access: 'session', replies, handle });
+    return route({ ...declared, access: 'public', safe: true, request: nothing, handle: async () => reply() });
+  const { showNothing, showAdministratorsNothing } = NotOffered.commands;
+  const command = audience === 'users' ? showNothing : showAdministratorsNothing;
+  return endpoint({ ...declared, command, replyOf: reply, refusals: [403] });
 }
 
 export const notOfferedRoutes: readonly AnyRoute[] = [
@@ -71,7 +67,6 @@ export const notOfferedRoutes: readonly AnyRoute[] = [
       command:
         audience === 'users' ? NotOffered.commands.doNothing : NotOffered.commands.doNothingForAdministrators,
       summary: 'Refuses what needs a feature that this server does not offer.',
-      tag,
       refusals: [404],
     }),
   ),

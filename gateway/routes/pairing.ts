@@ -6,8 +6,8 @@ import { UserPairing } from '../../actors/user/pairing/contract.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
 import { statusOf } from '../http/refusal.ts';
 import { htmlType } from '../http/responder.ts';
-import { type AnyRoute, type Area, type RequestContext, type RouteReply, route } from '../http/route.ts';
-import { endpoint, flat } from './endpoint.ts';
+import type { AnyRoute, Area, RequestContext, RouteReply } from '../http/route.ts';
+import { family, flat } from './endpoint.ts';
 
 export interface PairingRouteOptions {
   /** An operator has no audit trail that could record it. */
@@ -15,8 +15,7 @@ export interface PairingRouteOptions {
 }
 
 const base = '/v1/assistant/subscription';
-const tag = 'Assistant subscription pairing';
-const common = { tag, enveloped: false } as const;
+const { endpoint, route } = family({ tag: 'Assistant subscription pairing', enveloped: false });
 /**
  * What each of them may answer: the request is malformed, the caller is no administrator, or there are no pairings
  * here.
@@ -34,7 +33,6 @@ const callbacks: RateBucket = { name: 'pairing callbacks', perMinute: 10, by: 'a
 
 const administration = [
   endpoint({
-    ...common,
     method: 'GET',
     path: `${base}/status`,
     refusals: always,
@@ -42,7 +40,6 @@ const administration = [
     summary: 'How it is with one pairing.',
   }),
   endpoint({
-    ...common,
     method: 'GET',
     path: `${base}/list`,
     refusals: always,
@@ -50,7 +47,6 @@ const administration = [
     summary: 'All pairings.',
   }),
   endpoint({
-    ...common,
     method: 'POST',
     path: `${base}/start`,
     refusals: [...always, 429],
@@ -58,7 +54,6 @@ const administration = [
     summary: 'Begins to pair a subscription: where to go, and the state to come back with.',
   }),
   endpoint({
-    ...common,
     method: 'POST',
     path: `${base}/complete`,
     refusals: [...always, 409, 502],
@@ -66,7 +61,6 @@ const administration = [
     summary: 'Completes a pairing by hand. Only the administrator who started it may.',
   }),
   endpoint({
-    ...common,
     method: 'POST',
     path: `${base}/unpair`,
     refusals: [...always, 409],
@@ -74,7 +68,6 @@ const administration = [
     summary: 'Removes one pairing here; the provider is not told.',
   }),
   endpoint({
-    ...common,
     method: 'POST',
     path: `${base}/unpair-all`,
     refusals: always,
@@ -82,7 +75,6 @@ const administration = [
     summary: 'Removes all pairings and all that are under way.',
   }),
   endpoint({
-    ...common,
     method: 'GET',
     path: `${base}/usage`,
     refusals: always,
@@ -99,7 +91,6 @@ const anyValue = z.unknown().optional();
 
 const callbackRoute = ({ pairedForOperator }: PairingRouteOptions) =>
   route({
-    ...common,
     method: 'GET',
     path: `${base}/callback`,
     access: 'public',

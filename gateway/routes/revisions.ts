@@ -1,10 +1,10 @@
 /** The history of items (docs/protocol/sync.md, "Revisions"). */
 import { z } from 'zod';
 import { Revisions } from '../../actors/user/revisions/contract.ts';
-import { type AnyRoute, type Method, route } from '../http/route.ts';
-import { endpoint, errorBodySchema, refusedAnswer } from './endpoint.ts';
+import type { AnyRoute, Method } from '../http/route.ts';
+import { family, refusedAnswer } from './endpoint.ts';
 
-const tag = 'Revisions';
+const { endpoint, route } = family({ tag: 'Revisions' });
 
 const retired = { status: 410, message: 'Please update your application to see the history of notes.' };
 
@@ -18,10 +18,8 @@ const retiredRevisions = (method: Method, path: string): AnyRoute =>
     path,
     access: 'public',
     summary: 'Retired; tells old clients to update.',
-    tag,
     request: z.object({}),
-    replies: { 410: errorBodySchema },
-    bodyLimit: 'small',
+    refusals: [410],
     handle: async () => refusedAnswer(retired),
   });
 
@@ -34,7 +32,6 @@ export const revisionRoutes: readonly AnyRoute[] = [
     path: '/v2/items/:itemUuid/revisions',
     command: Revisions.commands.listRevisions,
     summary: 'The revisions of an item, the newest first, without their content.',
-    tag,
     refusals: [400],
   }),
   endpoint({
@@ -42,7 +39,6 @@ export const revisionRoutes: readonly AnyRoute[] = [
     path: '/v2/items/:itemUuid/revisions/:id',
     command: Revisions.commands.getRevision,
     summary: 'One revision of an item.',
-    tag,
     refusals: [400, 404],
   }),
   endpoint({
@@ -50,7 +46,6 @@ export const revisionRoutes: readonly AnyRoute[] = [
     path: '/v2/items/:itemUuid/revisions/:id',
     command: Revisions.commands.deleteRevision,
     summary: 'Deletes one revision of an item.',
-    tag,
     refusals: [400],
   }),
 ];

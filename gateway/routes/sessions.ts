@@ -11,9 +11,9 @@ import {
   secretsOf,
 } from '../http/cookies.ts';
 import { tooManyRequests } from '../http/refusal.ts';
-import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
-import { answeredOr, endpoint, errorBodySchema, refusedAnswer } from './endpoint.ts';
+import { answeredOr, family, refusedAnswer } from './endpoint.ts';
 import { refreshBodySchema, sessionAnswer } from './sign-in-answer.ts';
 
 export interface SessionRouteOptions {
@@ -23,7 +23,9 @@ export interface SessionRouteOptions {
   readonly refreshLimiter: RateLimiter;
 }
 
+/** Of signing in, too. */
 export const tag = 'Sign-in and sessions';
+const { endpoint, route } = family({ tag });
 
 const refreshRequest = z.object({
   access_token: z.string().min(1).max(1_024),
@@ -54,7 +56,6 @@ const sessionListRoutes: readonly AnyRoute[] = [
     path: '/v1/sessions',
     command: Sessions.commands.listSessions,
     summary: 'The sessions of the account, the one that would live longest first.',
-    tag,
     refusals: [400],
   }),
   endpoint({
@@ -63,7 +64,6 @@ const sessionListRoutes: readonly AnyRoute[] = [
     command: Sessions.commands.deleteSession,
     status: 204,
     summary: 'Revoke another session of the account; its client wipes its data.',
-    tag,
     refusals: [400],
   }),
   endpoint({
@@ -72,7 +72,6 @@ const sessionListRoutes: readonly AnyRoute[] = [
     command: Sessions.commands.deleteOtherSessions,
     status: 204,
     summary: 'Revoke all other sessions of the account.',
-    tag,
     refusals: [400],
   }),
 ];
@@ -138,9 +137,9 @@ export function sessionRoutes({
       path: '/v1/sessions/refresh',
       access: 'public',
       summary: 'Exchange a pair of session tokens for a new one.',
-      tag,
       request: refreshRequest,
-      replies: { 200: refreshBodySchema, 400: errorBodySchema, 429: errorBodySchema },
+      replies: { 200: refreshBodySchema },
+      refusals: [400, 429],
       bodyLimit: refreshBytesMax,
       rate: unlimited,
       handle: refresh,
@@ -150,10 +149,9 @@ export function sessionRoutes({
       path: '/v1/logout',
       access: 'optional-session',
       summary: 'End the session; an expired access token will do.',
-      tag,
       request: z.object({}),
-      replies: { 204: z.undefined(), 401: errorBodySchema },
-      bodyLimit: 'small',
+      replies: { 204: z.undefined() },
+      refusals: [401],
       handle: logout,
     }),
   ];

@@ -2,9 +2,9 @@
 import { Inbox } from '../../actors/user/inbox/contract.ts';
 import { Vaults } from '../../actors/user/vaults/contract.ts';
 import type { AnyRoute } from '../http/route.ts';
-import { endpoint } from './endpoint.ts';
+import { family } from './endpoint.ts';
 
-const tag = 'Shared vaults';
+const { endpoint } = family({ tag: 'Shared vaults' });
 const refusals = [400];
 /** An encrypted message is JSON in a JSON string, so its quotes are escaped. */
 const inviteBytesMax = 256 * 1_024;
@@ -20,14 +20,12 @@ const vaultRoutes = [
     path: vaults,
     command: Vaults.commands.listVaults,
     summary: 'The shared vaults that the caller is a member of.',
-    tag,
   }),
   endpoint({
     method: 'POST',
     path: vaults,
     command: Vaults.commands.createVault,
     summary: 'Makes a shared vault, which the caller owns.',
-    tag,
     refusals,
   }),
   endpoint({
@@ -35,7 +33,6 @@ const vaultRoutes = [
     path: vault,
     command: Vaults.commands.deleteVault,
     summary: 'Ends a shared vault for all of its members. Its owner alone may.',
-    tag,
     refusals,
   }),
 ];
@@ -46,7 +43,6 @@ const memberRoutes = [
     path: `${vault}/users`,
     command: Vaults.commands.listVaultMembers,
     summary: 'The members of a shared vault, for one of them.',
-    tag,
     refusals,
   }),
   endpoint({
@@ -54,7 +50,6 @@ const memberRoutes = [
     path: member,
     command: Vaults.commands.removeVaultMember,
     summary: 'Removes a member of a shared vault, or leaves it.',
-    tag,
     refusals,
   }),
   endpoint({
@@ -62,7 +57,6 @@ const memberRoutes = [
     path: `${member}/designate-survivor`,
     command: Vaults.commands.designateSurvivor,
     summary: 'Says which member gets a shared vault when the account of its owner is deleted.',
-    tag,
     refusals,
   }),
 ];
@@ -73,7 +67,6 @@ const invitesOfVault = [
     path: `${vault}/invites`,
     command: Vaults.commands.inviteToVault,
     summary: 'Invites a user to a shared vault, whether there is such a user or not.',
-    tag,
     bodyLimit: inviteBytesMax,
     refusals,
   }),
@@ -82,21 +75,18 @@ const invitesOfVault = [
     path: `${vault}/invites`,
     command: Vaults.commands.listVaultInvites,
     summary: 'The invites to a shared vault that the caller has sent and that nobody has answered.',
-    tag,
   }),
   endpoint({
     method: 'DELETE',
     path: `${vault}/invites`,
     command: Vaults.commands.cancelVaultInvites,
     summary: 'Cancels the invites to a shared vault that the caller has sent.',
-    tag,
   }),
   endpoint({
     method: 'PATCH',
     path: invite,
     command: Vaults.commands.changeVaultInvite,
     summary: 'Changes what an invite says that the caller has sent.',
-    tag,
     bodyLimit: inviteBytesMax,
     refusals,
   }),
@@ -105,7 +95,6 @@ const invitesOfVault = [
     path: `${invite}/accept`,
     command: Vaults.commands.acceptVaultInvite,
     summary: 'Accepts an invite, again and again.',
-    tag,
     refusals,
   }),
   endpoint({
@@ -113,7 +102,6 @@ const invitesOfVault = [
     path: `${invite}/decline`,
     command: Vaults.commands.endVaultInvite,
     summary: 'Declines an invite, or cancels one that the caller has sent.',
-    tag,
     refusals,
   }),
   endpoint({
@@ -121,7 +109,6 @@ const invitesOfVault = [
     path: invite,
     command: Vaults.commands.endVaultInvite,
     summary: 'Declines an invite, or cancels one that the caller has sent.',
-    tag,
     refusals,
   }),
 ];
@@ -132,28 +119,24 @@ const invitesOfCaller = [
     path: `${vaults}/invites`,
     command: Inbox.commands.listInboundInvites,
     summary: 'The invites that wait for the caller’s answer.',
-    tag,
   }),
   endpoint({
     method: 'GET',
     path: `${vaults}/invites/outbound`,
     command: Vaults.commands.listOutboundInvites,
     summary: 'The invites that the caller has sent and that nobody has answered.',
-    tag,
   }),
   endpoint({
     method: 'DELETE',
     path: `${vaults}/invites/inbound`,
     command: Vaults.commands.declineInboundInvites,
     summary: 'Declines all invites that wait for the caller’s answer.',
-    tag,
   }),
   endpoint({
     method: 'DELETE',
     path: `${vaults}/invites/outbound`,
     command: Vaults.commands.cancelOutboundInvites,
     summary: 'Cancels all invites that the caller has sent.',
-    tag,
   }),
 ];
 

@@ -9,9 +9,9 @@ import { missingCredentials, Signin } from '../../actors/signin/contract.ts';
 import { Account } from '../../actors/user/account/contract.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import { approvalCookie, approvalCookieName } from '../http/cookies.ts';
-import { type AnyRoute, type Method, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import type { AnyRoute, Method, RequestContext, RouteReply } from '../http/route.ts';
 import { addressOf, emailField, missingEmail, workspaceField } from './address-fields.ts';
-import { answered, errorBodySchema, refusedAnswer } from './endpoint.ts';
+import { answered, family, refusedAnswer } from './endpoint.ts';
 import { refusingLostCookies } from './lost-cookies.ts';
 import { tag } from './sessions.ts';
 import { signInAnswer, signInBodySchema } from './sign-in-answer.ts';
@@ -21,6 +21,8 @@ export interface SignInRouteOptions extends SignInAttemptOptions {
   readonly settings: Pick<AccountSettings, 'workspacesPerEmail' | 'approvalAgeMs'>;
   readonly signinKeys: Pick<SigninKeys, 'actorId' | 'readApprovalId'>;
 }
+
+const { route } = family({ tag });
 
 const shortText = z.string().max(1_024).nullish();
 
@@ -138,11 +140,10 @@ export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
       path,
       access: 'optional-session',
       summary,
-      tag,
       request: loginParamsRequest,
       headers: ['origin'],
-      replies: { 200: keyParamsSchema, 400: errorBodySchema, 401: errorBodySchema, 423: errorBodySchema },
-      bodyLimit: 'small',
+      replies: { 200: keyParamsSchema },
+      refusals: [400, 401, 423],
       handle: (context, request) => loginParams(path, context, request),
     });
 
@@ -152,10 +153,9 @@ export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
       path,
       access: 'public',
       summary,
-      tag,
       request: loginRequest,
-      replies: { 200: signInBodySchema, 401: errorBodySchema, 423: errorBodySchema },
-      bodyLimit: 'small',
+      replies: { 200: signInBodySchema },
+      refusals: [401, 423],
       handle: login,
     });
 

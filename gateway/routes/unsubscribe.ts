@@ -52,7 +52,6 @@ export const unsubscribeRoutes = ({ signinKeys }: UnsubscribeRouteOptions): read
     method: 'POST',
     body: 'bytes',
     bodyType: 'application/x-www-form-urlencoded',
-    bodyLimit: 'small',
     summary: 'Stops mail to the address that the link was mailed to (RFC 8058).',
     handle: async ({ actors, ask }, { token }) => {
       const mailbox = signinKeys.readUnsubscribeToken(token);
