@@ -51,28 +51,21 @@ export type SmtpRelay = z.infer<typeof smtpSchema>;
 export type HostedRelay = Exclude<Relay, SmtpRelay>;
 export const relayKinds = ['smtp', 'sendgrid', 'mailgun', 'postmark'] as const;
 
-const storedSchema = z.object({ relay: relaySchema, credential: z.instanceof(Uint8Array).nullable() });
-export interface StoredRelay {
-  readonly relay: Relay;
-  /** Sealed. */
-  readonly credential: Uint8Array | null;
-}
+const sealedCredential: z.ZodType<Uint8Array> = z.instanceof(Uint8Array);
+const storedSchema = z.object({ relay: relaySchema, credential: sealedCredential.nullable() });
+export type StoredRelay = z.infer<typeof storedSchema>;
 
-interface RelayList {
-  readonly relays: readonly StoredRelay[];
-  readonly fallback: (typeof fallbackModes)[number];
+const listSchema = z.object({
+  relays: z.array(storedSchema).readonly(),
+  fallback: z.enum(fallbackModes),
   /** How often the list was replaced. */
-  readonly version: number;
-}
+  version: z.int(),
+});
 
-export const relaysSlice = slice<RelayList>({
+export const relaysSlice = slice<z.infer<typeof listSchema>>({
   name: 'relays',
   format: 1,
-  schema: z.object({
-    relays: z.array(storedSchema).readonly(),
-    fallback: z.enum(fallbackModes),
-    version: z.int(),
-  }),
+  schema: listSchema,
   initial: { relays: [], fallback: 'next-enabled', version: 0 },
 });
 

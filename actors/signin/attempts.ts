@@ -10,21 +10,18 @@ import { sliceMap } from '../../runtime/slice.ts';
 import type { Refusal } from '../reply.ts';
 import type { AccountSettings } from '../settings.ts';
 
-export interface Counter {
-  readonly count: number;
+const counterSchema = z.object({
+  count: z.number().int(),
   /** Forgotten from then on. */
-  readonly untilMs: number;
-}
+  untilMs: z.number(),
+});
+export type Counter = z.infer<typeof counterSchema>;
 
-export interface Attempts {
-  readonly plain: Counter;
-  readonly captcha: Counter;
-}
+const attemptsSchema = z.object({ plain: counterSchema, captcha: counterSchema });
+export type Attempts = z.infer<typeof attemptsSchema>;
 
 const zero: Counter = { count: 0, untilMs: 0 };
 export const noAttempts: Attempts = { plain: zero, captcha: zero };
-
-const counterSchema = z.object({ count: z.number().int(), untilMs: z.number() });
 
 /** Networks that are counted separately. The common count of unknown networks bounds the guesses of further ones. */
 export const networksMax = 128;
@@ -33,7 +30,7 @@ export const networksMax = 128;
 export const attemptsMap = sliceMap<Attempts>({
   family: 'network-attempts',
   format: 1,
-  schema: z.object({ plain: counterSchema, captcha: counterSchema }),
+  schema: attemptsSchema,
   entriesMax: networksMax,
 });
 

@@ -32,20 +32,14 @@ export type Purpose = 'factor' | 'recovery';
 export const purposeOf = ({ recoveryCodes }: { readonly recoveryCodes?: string | undefined }): Purpose =>
   recoveryCodes === undefined ? 'factor' : 'recovery';
 
-interface StoredChallenge {
-  readonly untilMs: number;
-  /** The key of the `Origin` that stored it; absent from a release that did not ask. */
-  readonly network?: string | undefined;
-  /** Absent from a release that did not ask: `factor`. */
-  readonly way?: Purpose | undefined;
-}
-
-export const challengeMap = sliceMap<StoredChallenge>({
+export const challengeMap = sliceMap({
   family: 'challenge',
   format: 1,
   schema: z.object({
     untilMs: z.number(),
+    /** The key of the `Origin` that stored it; absent from a release that did not ask. */
     network: z.string().optional(),
+    /** Absent from a release that did not ask: `factor`. */
     way: z.enum(['factor', 'recovery']).optional(),
   }),
   entriesMax: challengesMax,

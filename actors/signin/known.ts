@@ -7,12 +7,9 @@ import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
 import { type SliceMap, type SliceSource, sliceMap } from '../../runtime/slice.ts';
 
-interface KnownEntry {
-  readonly usedMs: number;
-}
-
 const knownAgeMs = 180 * 86_400_000;
 const schema = z.object({ usedMs: z.number() });
+type KnownEntry = z.infer<typeof schema>;
 
 /** Enough for home, work, a phone and a few networks of the family. */
 export const knownNetworkMap = sliceMap<KnownEntry>({

@@ -93,17 +93,20 @@ export function accountRoutes({ settings, cookies }: AccountRouteOptions): reado
   }
 
   const registration = (path: string, summary: string) =>
-    refusingLostCookies(cookies, {
-      method: 'POST',
-      path,
-      access: 'public',
-      summary,
-      request: registrationRequest,
-      replies: { 200: signInBodySchema },
-      refusals: [400],
-      ...(settings.registrationsPerMinute > 0 && { rate: registrations }),
-      handle: register,
-    });
+    refusingLostCookies(
+      cookies,
+      route({
+        method: 'POST',
+        path,
+        access: 'public',
+        summary,
+        request: registrationRequest,
+        replies: { 200: signInBodySchema },
+        refusals: [400],
+        ...(settings.registrationsPerMinute > 0 && { rate: registrations }),
+        handle: register,
+      }),
+    );
 
   const credentialsChange = (path: string, summary: string) =>
     route({

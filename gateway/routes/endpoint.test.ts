@@ -1,8 +1,9 @@
 import test from 'ava';
 import { Sessions } from '../../actors/user/sessions/contract.ts';
-import { endpoint } from './endpoint.ts';
+import { family } from './endpoint.ts';
 
-const greeting = { method: 'GET', path: '/v1/greeting', summary: 'A greeting.', tag: 'Users' } as const;
+const greeting = { method: 'GET', path: '/v1/greeting', summary: 'A greeting.' } as const;
+const { endpoint } = family({ tag: 'Users' });
 const { listSessions } = Sessions.commands;
 
 test('an endpoint whose command is not there is named by the error that ends the start', (t) => {

@@ -148,16 +148,19 @@ export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
     });
 
   const loginRoute = (path: string, summary: string) =>
-    refusingLostCookies(cookieOptions, {
-      method: 'POST',
-      path,
-      access: 'public',
-      summary,
-      request: loginRequest,
-      replies: { 200: signInBodySchema },
-      refusals: [401, 423],
-      handle: login,
-    });
+    refusingLostCookies(
+      cookieOptions,
+      route({
+        method: 'POST',
+        path,
+        access: 'public',
+        summary,
+        request: loginRequest,
+        replies: { 200: signInBodySchema },
+        refusals: [401, 423],
+        handle: login,
+      }),
+    );
 
   return [
     paramsRoute('POST', '/v2/login-params', 'The key params of an address, and the challenge of a sign-in.'),
