@@ -22,7 +22,7 @@ import {
   type Workflow,
   workflow,
 } from '../../runtime/command.ts';
-import { NotFoundError } from '../../runtime/errors.ts';
+import { unlessAbsent } from '../../runtime/handles.ts';
 import { kindOf } from '../../runtime/kind.ts';
 import { slice } from '../../runtime/slice.ts';
 import { table } from '../../runtime/table.ts';
@@ -129,12 +129,8 @@ async function askOwner(
   ownerUuid: string | undefined,
 ): Promise<OwnerView> {
   if (ownerUuid === undefined) return unknown;
-  try {
-    return await actors.get(PublicShares, ownerUuid).ask.showsShare({ shareUuid: self.id });
-  } catch (error) {
-    if (error instanceof NotFoundError) return unknown;
-    throw error;
-  }
+  const answer = actors.get(PublicShares, ownerUuid).ask.showsShare({ shareUuid: self.id });
+  return (await unlessAbsent(answer)) ?? unknown;
 }
 
 const contentKey = ({ self }: Pick<View, 'self'>) => ({ share_uuid: self.id });

@@ -16,7 +16,7 @@
  */
 import type { z } from 'zod';
 import { type Turn, type Workflow, workflow } from '../../runtime/command.ts';
-import { NotFoundError } from '../../runtime/errors.ts';
+import { unlessAbsent } from '../../runtime/handles.ts';
 import { type AccountRow, readAccount } from '../identity/account-table.ts';
 import { type KeyParamsRow, publicKeyParams } from '../identity/key-params.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
@@ -152,26 +152,23 @@ async function checkFactors(
     assertionResponse && assertionChallenge !== undefined
       ? { response: assertionResponse, challenge: assertionChallenge }
       : undefined;
-  try {
-    const checked = await workflow.actors.get(Factors, userUuid).ask.checkFactors({
-      email,
-      workspace,
-      code,
-      appPassword,
-      trustedDeviceToken,
-      assertion,
-      recoveryCodes,
-      hasAssertion: assertionResponse !== undefined,
-      device: request.device,
-      hasEmailedCode,
-      isNobody: account === undefined,
-    });
-    if (account === undefined) await takeTurnsOfUser(workflow, turnsOfCheck);
-    return 'stale' in checked ? pseudo : checked;
-  } catch (error) {
-    if (!(error instanceof NotFoundError)) throw error;
-    return pseudo;
-  }
+  const answer = workflow.actors.get(Factors, userUuid).ask.checkFactors({
+    email,
+    workspace,
+    code,
+    appPassword,
+    trustedDeviceToken,
+    assertion,
+    recoveryCodes,
+    hasAssertion: assertionResponse !== undefined,
+    device: request.device,
+    hasEmailedCode,
+    isNobody: account === undefined,
+  });
+  const checked = await unlessAbsent(answer);
+  if (checked === undefined) return pseudo;
+  if (account === undefined) await takeTurnsOfUser(workflow, turnsOfCheck);
+  return 'stale' in checked ? pseudo : checked;
 }
 
 function pseudoOutcome(workflow: Workflow, request: ParamsRequest): FactorOutcome {

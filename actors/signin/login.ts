@@ -14,7 +14,6 @@
  */
 import type { z } from 'zod';
 import { type Turn, type Workflow, workflow } from '../../runtime/command.ts';
-import { NotFoundError } from '../../runtime/errors.ts';
 import { unlessAbsent } from '../../runtime/handles.ts';
 import { type AccountRow, readAccount } from '../identity/account-table.ts';
 import { CaptchaVerifier } from '../identity/captcha.ts';
@@ -145,21 +144,17 @@ async function openSessionAt(
 ) {
   const { email, workspace, apiVersion, ephemeral, recoveryCodes, device, newHash } = login;
   const credentialsVersion = account.credentials_version;
-  try {
-    return await workflow.actors.get(Account, account.user_uuid).ask.openSession({
-      credentialsVersion,
-      email,
-      workspace,
-      apiVersion,
-      ephemeral,
-      recoveryCodes,
-      device,
-      newHash,
-      isNewDevice: origin.isUnknown,
-    });
-  } catch (error) {
-    // The account was deleted since its row was read.
-    if (error instanceof NotFoundError) return { stale: true } as const;
-    throw error;
-  }
+  const answer = workflow.actors.get(Account, account.user_uuid).ask.openSession({
+    credentialsVersion,
+    email,
+    workspace,
+    apiVersion,
+    ephemeral,
+    recoveryCodes,
+    device,
+    newHash,
+    isNewDevice: origin.isUnknown,
+  });
+  // Absent: the account was deleted since its row was read.
+  return (await unlessAbsent(answer)) ?? ({ stale: true } as const);
 }

@@ -6,7 +6,7 @@ import { derivedUuid } from '../../actors/identity/uuid-text.ts';
 import type { AccountSettings } from '../../actors/settings.ts';
 import { invalidAuth } from '../../actors/signed-in.ts';
 import { Account } from '../../actors/user/account/contract.ts';
-import { NotFoundError } from '../../runtime/errors.ts';
+import { unlessAbsent } from '../../runtime/handles.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
 import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
@@ -149,16 +149,13 @@ export async function deleteAccount(
   const { actors, credentials, ask } = context;
   const deleted = (): RouteReply => ({ status: 200, body: { message: 'Successfully deleted user.' } });
   const password = context.header('x-server-password');
-  const answer = actors
+  const deleting = actors
     .get(Account, credentials.userUuid)
     .ask.deleteAccount({ credentials, userUuid, password }, ask);
-  try {
-    return answered(await answer, deleted);
-  } catch (error) {
-    if (!(error instanceof NotFoundError)) throw error;
-    // Its last rows are gone too. Only an account that existed has a token with a right MAC.
-    return userUuid === credentials.userUuid ? deleted() : refusedAnswer(invalidAuth);
-  }
+  const answer = await unlessAbsent(deleting);
+  if (answer !== undefined) return answered(answer, deleted);
+  // Its last rows are gone too. Only an account that existed has a token with a right MAC.
+  return userUuid === credentials.userUuid ? deleted() : refusedAnswer(invalidAuth);
 }
 
 /** Derived from the call, so that a repeated registration reaches the account that the first attempt made. */

@@ -8,8 +8,7 @@ import { z } from 'zod';
 import { type Answer, type Caller, isRefused, type Refusal } from '../../actors/reply.ts';
 import { invalidAuth, type SignedInRequest, type SignedInShape } from '../../actors/signed-in.ts';
 import { User } from '../../actors/user/contract.ts';
-import { NotFoundError } from '../../runtime/errors.ts';
-import type { AskOptions } from '../../runtime/handles.ts';
+import { type AskOptions, unlessAbsent } from '../../runtime/handles.ts';
 import { type RouteRefusal, statusOf } from '../http/refusal.ts';
 import type { HeaderValues } from '../http/reply-headers.ts';
 import {
@@ -177,12 +176,8 @@ export async function answeredOr<Ok>(
   answer: Promise<Answer<Ok>>,
   replyOf: (ok: Ok) => RouteReply,
 ): Promise<RouteReply> {
-  try {
-    return answered(await answer, replyOf);
-  } catch (error) {
-    if (error instanceof NotFoundError) return refusedAnswer(absent);
-    throw error;
-  }
+  const given = await unlessAbsent(answer);
+  return given === undefined ? refusedAnswer(absent) : answered(given, replyOf);
 }
 
 /** The same for a signed-in caller: a user that does not exist has no sessions. */

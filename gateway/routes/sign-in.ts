@@ -7,7 +7,7 @@ import { type Answer, isRefused } from '../../actors/reply.ts';
 import type { AccountSettings } from '../../actors/settings.ts';
 import { missingCredentials, Signin } from '../../actors/signin/contract.ts';
 import { Account } from '../../actors/user/account/contract.ts';
-import { NotFoundError } from '../../runtime/errors.ts';
+import { unlessAbsent } from '../../runtime/handles.ts';
 import { approvalCookie, approvalCookieName } from '../http/cookies.ts';
 import type { AnyRoute, Method, RequestContext, RouteReply } from '../http/route.ts';
 import { addressOf, emailField, missingEmail, workspaceField } from './address-fields.ts';
@@ -188,13 +188,9 @@ async function ownKeyParams(
   credentials: Credentials,
   codeChallenge: string,
 ): Promise<RouteReply | undefined> {
-  try {
-    const answer = await actors
-      .get(Account, credentials.userUuid)
-      .ask.keyParams({ credentials, codeChallenge }, ask);
-    return isRefused(answer) ? undefined : { status: 200, body: answer.ok, caller: answer.caller };
-  } catch (error) {
-    if (error instanceof NotFoundError) return undefined;
-    throw error;
-  }
+  const answer = await unlessAbsent(
+    actors.get(Account, credentials.userUuid).ask.keyParams({ credentials, codeChallenge }, ask),
+  );
+  if (answer === undefined || isRefused(answer)) return undefined;
+  return { status: 200, body: answer.ok, caller: answer.caller };
 }
