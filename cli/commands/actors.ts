@@ -45,9 +45,7 @@ const waitOf = ({ waitsFor }: Found) => waitsFor.replace('ACTOR_WAITS_FOR_', '')
 
 async function whereIs(session: CommandSession, kind: string, id: string | undefined): Promise<number> {
   if (id !== undefined) return where(session, kind, id);
-  if (!kind.includes('@')) {
-    throw new CommandFailure(exitCodes.usage, 'Name a kind and an id, or the address of a user.');
-  }
+  if (!kind.includes('@')) throw CommandFailure.usage('Name a kind and an id, or the address of a user.');
   const { userUuid } = await session.ask(UsersService.find, { email: kind, workspace: '' });
   return where(session, 'user', userUuid);
 }
@@ -92,11 +90,6 @@ function recordOf(found: Found): string {
 async function evict(session: CommandSession, kind: string, id: string): Promise<void> {
   const actor = { kind, id };
   const { evicted } = await session.ask(ClusterService.evictActor, { actor });
-  if (!evicted) {
-    throw new CommandFailure(
-      exitCodes.refused,
-      'It is not in memory, or has work to do: nothing was dropped.',
-    );
-  }
+  if (!evicted) throw CommandFailure.refused('It is not in memory, or has work to do: nothing was dropped.');
   session.answer({ actor, evicted }, 'It is no longer in memory.');
 }

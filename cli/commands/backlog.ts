@@ -113,10 +113,7 @@ async function reviveSome<Dead>(
   const { what, nameOf } = delivery;
   const chosen = which === 'all' ? dead : dead.filter((each) => nameOf(each) === which);
   if (chosen.length === 0 && which !== 'all') {
-    throw new CommandFailure(
-      exitCodes.refused,
-      `There is no dead ${what} ${which}; \`${what}s\` lists them.`,
-    );
+    throw CommandFailure.refused(`There is no dead ${what} ${which}; \`${what}s\` lists them.`);
   }
   let revived = 0;
   for (const each of chosen) revived += await reviveOne(session, delivery, each);

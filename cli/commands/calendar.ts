@@ -1,6 +1,6 @@
 /** The commands of `calendar`. */
 import { UsersService } from '../../proto/generated/scriptorium/v1/users.ts';
-import { CommandFailure, exitCodes } from '../failure.ts';
+import { CommandFailure } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
 import { counted } from '../table.ts';
 import { type AddCommands, teach } from './command.ts';
@@ -28,8 +28,7 @@ export const addCalendarCommands: AddCommands = (program, run) => {
 
 async function revoke(session: CommandSession, userUuid: string, yes: boolean): Promise<void> {
   if (!yes) {
-    throw new CommandFailure(
-      exitCodes.refused,
+    throw CommandFailure.refused(
       'Every calendar program of the user would need a new token. Use --yes to do it.',
     );
   }

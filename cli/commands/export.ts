@@ -1,7 +1,7 @@
 /** `export user`: what an operator owes a user by law. */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { UsersService } from '../../proto/generated/scriptorium/v1/users.ts';
-import { CommandFailure, exitCodes } from '../failure.ts';
+import { CommandFailure } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
 import { size } from '../table.ts';
 import { type AddCommands, teach } from './command.ts';
@@ -65,6 +65,6 @@ function create(path: string): number {
   try {
     return openSync(path, 'wx', 0o600);
   } catch (error) {
-    throw new CommandFailure(exitCodes.usage, `${path} cannot be made: ${(error as Error).message}.`);
+    throw CommandFailure.usage(`${path} cannot be made: ${(error as Error).message}.`);
   }
 }

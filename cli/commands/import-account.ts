@@ -82,9 +82,8 @@ async function download(
   try {
     return await downloadAccount({ server, email, password, withHistory: history }, spool, session.terminal);
   } catch (error) {
-    if (error instanceof UnreachableError)
-      throw new CommandFailure(exitCodes.unavailable, `${error.message}.`);
-    if (error instanceof RefusedError) throw new CommandFailure(exitCodes.refused, error.message);
+    if (error instanceof UnreachableError) throw CommandFailure.unavailable(`${error.message}.`);
+    if (error instanceof RefusedError) throw CommandFailure.refused(error.message);
     throw error;
   } finally {
     spool.close();

@@ -46,7 +46,7 @@ interface ImportServerOptions extends SourceOptions {
 const utcOffset = (text: string): number => {
   const minutes = Number(text);
   if (Number.isInteger(minutes) && Math.abs(minutes) <= 14 * 60) return minutes;
-  throw new CommandFailure(exitCodes.usage, '--utc-offset is a number of minutes, such as 60.');
+  throw CommandFailure.usage('--utc-offset is a number of minutes, such as 60.');
 };
 
 function withSource(command: Command): Command {
@@ -243,7 +243,7 @@ async function openDatabase(from: string, passwordFile: string | undefined): Pro
         : readInputFile(passwordFile, '--password-file').toString().trimEnd();
     return openMysql(new URL(from), password);
   }
-  throw new CommandFailure(exitCodes.usage, '--from is mysql://user@host/name or sqlite:/path.');
+  throw CommandFailure.usage('--from is mysql://user@host/name or sqlite:/path.');
 }
 
 /** It names accounts, so only its owner may read it. */

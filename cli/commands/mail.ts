@@ -179,7 +179,7 @@ function relaysFrom(file: string): z.infer<typeof relayFile> {
     return relayFile.parse(JSON.parse(readFileSync(file === '-' ? standardInput : file, 'utf8')));
   } catch (error) {
     const where = error instanceof z.ZodError ? `: ${error.issues[0]?.path.join('.')}` : '';
-    throw new CommandFailure(exitCodes.usage, `${file} cannot be read as a list of relays${where}.`);
+    throw CommandFailure.usage(`${file} cannot be read as a list of relays${where}.`);
   }
 }
 
@@ -257,8 +257,7 @@ const withMore = (table: string, nextPageToken: string): string =>
   nextPageToken === '' ? table : `${table}\nMore: --after ${nextPageToken}`;
 
 async function discard(session: CommandSession, id: string, yes: boolean): Promise<void> {
-  if (!yes)
-    throw new CommandFailure(exitCodes.refused, 'This would throw the mail away. Use --yes to do it.');
+  if (!yes) throw CommandFailure.refused('This would throw the mail away. Use --yes to do it.');
   await session.ask(MailService.discard, { id });
   session.answer({ id }, 'The mail is thrown away.');
 }

@@ -150,8 +150,7 @@ async function drained(session: CommandSession, node: string, timeoutMs: number)
     if (shards !== reported) session.progress(`${node} still holds ${counted(shards, 'shard')}`);
     reported = shards;
     if (monotonicMs() >= endMs) {
-      throw new CommandFailure(
-        exitCodes.unavailable,
+      throw CommandFailure.unavailable(
         `${node} still holds ${counted(shards, 'shard')} after ${duration(timeoutMs)}. It is still draining.`,
       );
     }

@@ -176,10 +176,9 @@ function parseRedirect(text: string): { readonly code: string; readonly state: s
   const address = text.trim();
   const query = URL.canParse(address) ? new URL(address).searchParams : new URLSearchParams();
   const [code, state] = [query.get('code'), query.get('state')];
-  if (query.has('error'))
-    throw new CommandFailure(exitCodes.refused, 'The provider did not agree to the pairing.');
+  if (query.has('error')) throw CommandFailure.refused('The provider did not agree to the pairing.');
   if (code !== null && state !== null) return { code, state };
-  throw new CommandFailure(exitCodes.usage, 'This is no address with the code and the state of a pairing.');
+  throw CommandFailure.usage('This is no address with the code and the state of a pairing.');
 }
 
 async function unpair(session: CommandSession, subscriptionId: string, yes: boolean): Promise<void> {
@@ -187,7 +186,7 @@ async function unpair(session: CommandSession, subscriptionId: string, yes: bool
     const { subscription } = await session.ask(PairingService.status, { subscriptionId });
     const profiles = subscription?.backendProfiles ?? [];
     const harm = profiles.length > 0 ? ` Profiles that would answer nobody: ${profiles.join(', ')}.` : '';
-    throw new CommandFailure(exitCodes.refused, `This would remove the pairing.${harm} Use --yes to do it.`);
+    throw CommandFailure.refused(`This would remove the pairing.${harm} Use --yes to do it.`);
   }
   const { unpaired } = await session.ask(PairingService.unpair, { subscriptionId, confirmReferences: true });
   session.answer(
@@ -214,10 +213,7 @@ async function unpairAll(session: CommandSession, { yes, unreadable }: UnpairAll
   if (!yes) {
     const { subscriptions } = await session.ask(PairingService.list, {});
     const what = counted(subscriptions.length, 'pairing');
-    throw new CommandFailure(
-      exitCodes.refused,
-      `This would remove ${what} and all that were begun. Use --yes to do it.`,
-    );
+    throw CommandFailure.refused(`This would remove ${what} and all that were begun. Use --yes to do it.`);
   }
   const { count } = await session.ask(PairingService.unpairAll, { unreadableToo: unreadable === true });
   session.answer({ count }, `${counted(count, 'pairing')} removed. Revoke them at the provider, too.`);

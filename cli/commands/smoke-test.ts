@@ -60,7 +60,7 @@ async function smokeTest(session: CommandSession, url: string, { accessKeyFile }
 
 export function serverUrl(text: string): URL {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return new URL(text);
-  throw new CommandFailure(exitCodes.usage, `${text} is not an address such as https://notes.example.org.`);
+  throw CommandFailure.usage(`${text} is not an address such as https://notes.example.org.`);
 }
 
 /**

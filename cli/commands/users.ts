@@ -5,7 +5,7 @@ import {
   UsersService,
   type UsersShowResponse,
 } from '../../proto/generated/scriptorium/v1/users.ts';
-import { CommandFailure, exitCodes } from '../failure.ts';
+import { CommandFailure } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
 import { counted, isoOf, record, size, table, timestamp } from '../table.ts';
 import { type AddCommands, teach, wholeNumber } from './command.ts';
@@ -235,8 +235,7 @@ async function demote(session: CommandSession, userUuid: string): Promise<void> 
 async function ban(session: CommandSession, userUuid: string, reason: string, yes: boolean): Promise<void> {
   if (!yes) {
     const { sessions } = await session.ask(UsersService.show, { userUuid });
-    throw new CommandFailure(
-      exitCodes.refused,
+    throw CommandFailure.refused(
       `This would end ${counted(sessions, 'session')} of the user and let none begin. Use --yes to do it.`,
     );
   }
@@ -352,7 +351,7 @@ async function resetFactors(session: CommandSession, userUuid: string, yes: bool
     const { factors } = await session.ask(UsersService.show, { userUuid });
     const on = factors === undefined ? 'every second factor' : factorsText(factors);
     const what = on === 'none' ? 'nothing, as no second factor is on' : on;
-    throw new CommandFailure(exitCodes.refused, `This would turn off: ${what}. Use --yes to do it.`);
+    throw CommandFailure.refused(`This would turn off: ${what}. Use --yes to do it.`);
   }
   const { factors = noFactors } = await session.ask(UsersService.resetFactors, { userUuid });
   session.answer({ userUuid, turnedOff: factors }, `Turned off: ${factorsText(factors)}.`);
@@ -363,8 +362,7 @@ const noFactors: UserFactors = { authenticatorApp: false, securityKeys: 0, email
 async function signOut(session: CommandSession, userUuid: string, yes: boolean): Promise<void> {
   if (!yes) {
     const { sessions } = await session.ask(UsersService.show, { userUuid });
-    throw new CommandFailure(
-      exitCodes.refused,
+    throw CommandFailure.refused(
       `This would end ${counted(sessions, 'session')} of the user, on every device. Use --yes to do it.`,
     );
   }
