@@ -2,15 +2,13 @@
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { providerIds } from '../../assistant/profiles.ts';
-import { openToBridges, signedIn } from '../../signed-in.ts';
+import { openToBridges, reads, writes } from '../../signed-in.ts';
 
 const nothing = z.object({});
 
 const commands = {
-  getAssistantUsage: signedIn({
-    access: 'reads',
+  getAssistantUsage: reads({
     bearerSuffices: true,
-    fields: nothing,
     /** A `limit` of 0 is none. `resetsAt` is ISO text. */
     ok: z.object({ used: z.int(), limit: z.int(), resetsAt: z.string() }),
   }),
@@ -18,8 +16,7 @@ const commands = {
    * Counts one answer, and reserves a stream until the answer ends or its time is over. Refusals, in this order: 403
    * `ai-disabled`, 400 `invalid-request`, 503 `assistant-unavailable`, 429 `assistant-busy`, 429 `ai-rate-limited`.
    */
-  beginAssistantStream: signedIn({
-    access: 'writes',
+  beginAssistantStream: writes({
     bearerSuffices: true,
     /** False: the request is malformed. Whether the account may ask at all is answered first. */
     fields: z.object({ isValid: z.boolean() }),

@@ -1,7 +1,7 @@
 /** What clients ask of the audit trail (docs/protocol/account.md, "Audit trail"). */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
-import { signedInOf } from '../../signed-in.ts';
+import { readsOf } from '../../signed-in.ts';
 
 /** Events say names and uuids. They never say a content, a label or a value. */
 const auditEventNames = [
@@ -95,8 +95,7 @@ const wholeNumber = z.coerce.number().int().min(1);
 
 const commands = {
   /** The newest first. */
-  getAuditTrail: signedInOf({
-    access: 'reads',
+  getAuditTrail: readsOf({
     fields: z.object({
       limit: wholeNumber.max(eventsMax).default(eventsDefault),
       /** The `before` of the previous page. */

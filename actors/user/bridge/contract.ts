@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { deviceSchema, sessionReplySchema } from '../../identity/session.ts';
 import { answerSchema } from '../../reply.ts';
-import { signedIn } from '../../signed-in.ts';
+import { reads, writes } from '../../signed-in.ts';
 
 export const bridgeScopes = ['read', 'write'] as const;
 /** The names that some clients use. */
@@ -38,8 +38,7 @@ const bridgeToken = z.object({
 
 const commands = {
   /** Shows the token this once. Refusals: 400 for a blank label, too many tokens, or too many bytes of keys. */
-  makeBridgeToken: signedIn({
-    access: 'writes',
+  makeBridgeToken: writes({
     fields: z.object({
       label: z.string().max(1_024),
       scope: z.enum([...bridgeScopes, 'read-only', 'read-write']),
@@ -48,9 +47,7 @@ const commands = {
     }),
     ok: z.object({ mcpToken: bridgeToken, token: z.string() }),
   }),
-  listBridgeTokens: signedIn({
-    access: 'reads',
-    fields: z.object({}),
+  listBridgeTokens: reads({
     ok: z.object({
       mcpTokens: z.array(
         bridgeToken.extend({
@@ -62,14 +59,12 @@ const commands = {
     }),
   }),
   /** Ends the sessions that it has opened too. Refusals: 404. */
-  deleteBridgeToken: signedIn({
-    access: 'writes',
+  deleteBridgeToken: writes({
     fields: z.object({ bridgeTokenUuid: z.string().max(64) }),
     ok: z.object({ message: z.string() }),
   }),
   /** Refusals: 404. */
-  getBridgeTokenKeys: signedIn({
-    access: 'reads',
+  getBridgeTokenKeys: reads({
     fields: z.object({ bridgeTokenUuid: z.string().max(64) }),
     ok: keyMaterialSchema.extend({ scope, scopeTagUuids }),
   }),

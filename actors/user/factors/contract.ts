@@ -8,7 +8,7 @@ import {
   escrowSchema,
   requestedCodeSchema,
 } from '../../identity/signin-messages.ts';
-import { signedIn, signedInOf } from '../../signed-in.ts';
+import { reads, writes, writesOf } from '../../signed-in.ts';
 
 const nothing = z.object({});
 const success = z.boolean();
@@ -34,46 +34,26 @@ const trustedDevice = z.object({
 
 const commands = {
   /** A secret for an authenticator app. It is no factor yet. Refusals: 400 if one is on. */
-  offerTotpSecret: signedInOf({
-    access: 'writes',
-    fields: nothing,
-    ok: z.object({ success, secret: z.string() }),
-  }),
+  offerTotpSecret: writesOf({ ok: z.object({ success, secret: z.string() }) }),
   /** Refusals: 400 for a missing or wrong password, 423. */
-  makeRecoveryCodes: signedIn({
-    access: 'writes',
-    fields: z.object({ password }),
-    ok: z.object({ recoveryCodes: z.string() }),
-  }),
+  makeRecoveryCodes: writes({ fields: z.object({ password }), ok: z.object({ recoveryCodes: z.string() }) }),
 
   /** Options for a new security key, with a challenge. Refusals: 400 if there are too many. */
-  offerAuthenticator: signedIn({
-    access: 'writes',
-    fields: nothing,
-    ok: z.object({ options: z.record(z.string(), z.unknown()) }),
-  }),
+  offerAuthenticator: writes({ ok: z.object({ options: z.record(z.string(), z.unknown()) }) }),
   /** Refusals: 400 for a response that does not verify, 403 for another user. */
-  addAuthenticator: signedIn({
-    access: 'writes',
+  addAuthenticator: writes({
     fields: z.object({ userUuid: z.string().max(64).optional(), attestationResponse: webAuthnResponse }),
     ok: z.object({ id: z.string() }),
   }),
-  listAuthenticators: signedIn({
-    access: 'reads',
-    fields: nothing,
-    ok: z.object({ authenticators: z.array(z.object({ id: z.string() })) }),
-  }),
+  listAuthenticators: reads({ ok: z.object({ authenticators: z.array(z.object({ id: z.string() })) }) }),
   /** Refusals: 404. */
-  removeAuthenticator: signedIn({
-    access: 'writes',
+  removeAuthenticator: writes({
     fields: z.object({ authenticatorUuid: z.string().max(64) }),
     ok: z.object({ message: z.string() }),
   }),
 
   /** Those that are pending. */
-  listApprovals: signedIn({
-    access: 'reads',
-    fields: nothing,
+  listApprovals: reads({
     ok: z.object({
       pendingApprovals: z.array(
         z.object({
@@ -90,22 +70,16 @@ const commands = {
     }),
   }),
   /** Names the approval by its id from the list. */
-  showApproval: signedIn({
-    access: 'reads',
-    fields: z.object({ challengeId: z.string().max(256) }),
-    ok: approvalStatusSchema,
-  }),
+  showApproval: reads({ fields: z.object({ challengeId: z.string().max(256) }), ok: approvalStatusSchema }),
   /** Only `true` approves. Refusals: 400 if it is no longer pending. */
-  resolveApproval: signedIn({
-    access: 'writes',
+  resolveApproval: writes({
     fields: z.object({ challengeId: z.string().max(256), approve: z.unknown().optional() }),
     ok: z.object({ status: z.enum(['approved', 'denied']) }),
   }),
 
-  showEmailedCodes: signedIn({ access: 'reads', fields: nothing, ok: z.object({ enabled: z.boolean() }) }),
+  showEmailedCodes: reads({ ok: z.object({ enabled: z.boolean() }) }),
   /** Refusals: 400 if no mail can be sent. Any other value is refused, so that it turns no second factor off. */
-  switchEmailedCodes: signedIn({
-    access: 'writes',
+  switchEmailedCodes: writes({
     fields: z.object({ enabled: z.union([z.boolean(), z.enum(['true', 'false'])]) }),
     ok: z.object({ enabled: z.boolean() }),
   }),
@@ -149,37 +123,29 @@ const commands = {
   },
 
   /** Shows the password this once. Refusals: 400 for a blank label or too many passwords. */
-  makeAppPassword: signedIn({
-    access: 'writes',
+  makeAppPassword: writes({
     fields: z.object({ label: z.string().max(1_024) }),
     ok: z.object({ appPassword, password: z.string() }),
   }),
-  listAppPasswords: signedIn({
-    access: 'reads',
-    fields: nothing,
+  listAppPasswords: reads({
     ok: z.object({ appPasswords: z.array(appPassword.extend({ lastUsedAt: z.string().nullable() })) }),
   }),
   /** Refusals: 404. */
-  deleteAppPassword: signedIn({
-    access: 'writes',
+  deleteAppPassword: writes({
     fields: z.object({ appPasswordUuid: z.string().max(64) }),
     ok: z.object({ message: z.string() }),
   }),
 
   /** Shows the token this once. */
-  trustDevice: signedIn({
-    access: 'writes',
+  trustDevice: writes({
     fields: z.object({ label: z.string().max(1_024).nullish() }),
     ok: z.object({ trustedDevice: trustedDevice.extend({ token: z.string() }) }),
   }),
-  listTrustedDevices: signedIn({
-    access: 'reads',
-    fields: nothing,
+  listTrustedDevices: reads({
     ok: z.object({ trustedDevices: z.array(trustedDevice.extend({ lastUsedAt: z.number().nullable() })) }),
   }),
   /** Refusals: 404. */
-  distrustDevice: signedIn({
-    access: 'writes',
+  distrustDevice: writes({
     fields: z.object({ trustedDeviceUuid: z.string().max(64) }),
     ok: z.object({ message: z.string() }),
   }),

@@ -2,26 +2,16 @@
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { messageSchema, vaultInviteSchema } from '../../inbox-entries.ts';
-import { openToBridges, signedIn } from '../../signed-in.ts';
+import { openToBridges, reads, writes } from '../../signed-in.ts';
 
-const nothing = z.object({});
 const success = z.boolean();
 
 const commands = {
-  listMessages: signedIn({
-    access: 'reads',
-    fields: nothing,
-    ok: z.object({ messages: z.array(messageSchema).readonly() }),
-  }),
+  listMessages: reads({ ok: z.object({ messages: z.array(messageSchema).readonly() }) }),
   /** Those that the caller has sent and nobody has deleted. */
-  listSentMessages: signedIn({
-    access: 'reads',
-    fields: nothing,
-    ok: z.object({ messages: z.array(messageSchema).readonly() }),
-  }),
+  listSentMessages: reads({ ok: z.object({ messages: z.array(messageSchema).readonly() }) }),
   /** Refusals: 400. A recipient who does not exist makes no difference. */
-  sendMessage: signedIn({
-    access: 'writes',
+  sendMessage: writes({
     fields: z.object({
       recipient_uuid: z.string(),
       encrypted_message: z.string(),
@@ -30,19 +20,11 @@ const commands = {
     ok: z.object({ message: messageSchema }),
   }),
   /** Called by the sender or the recipient. Refusals: 400. */
-  deleteMessage: signedIn({
-    access: 'writes',
-    fields: z.object({ messageUuid: z.string() }),
-    ok: z.object({ success }),
-  }),
-  deleteMessages: signedIn({ access: 'writes', fields: nothing, ok: z.object({ success }) }),
+  deleteMessage: writes({ fields: z.object({ messageUuid: z.string() }), ok: z.object({ success }) }),
+  deleteMessages: writes({ ok: z.object({ success }) }),
 
   /** The invites to vaults that the caller has not answered, as far as their vaults have reported. */
-  listInboundInvites: signedIn({
-    access: 'reads',
-    fields: nothing,
-    ok: z.object({ invites: z.array(vaultInviteSchema).readonly() }),
-  }),
+  listInboundInvites: reads({ ok: z.object({ invites: z.array(vaultInviteSchema).readonly() }) }),
 };
 
 const ofVault = { vaultUuid: z.string() };

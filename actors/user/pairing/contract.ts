@@ -13,17 +13,17 @@ import {
   unpairView,
   usageView,
 } from '../../pairing/operator-contract.ts';
-import { signedIn } from '../../signed-in.ts';
+import { reads, writes } from '../../signed-in.ts';
 
 /** Each may be refused with 403 `admin-required`, and as `PairingAdministration` says. */
 const commands = {
-  getPairing: signedIn({ access: 'reads', fields: z.object(subscriptionFields), ok: statusView }),
-  listPairings: signedIn({ access: 'reads', fields: z.object({}), ok: listView }),
-  startPairing: signedIn({ access: 'writes', fields: z.object(subscriptionFields), ok: startView }),
-  completePairing: signedIn({ access: 'writes', fields: z.object(completeFields), ok: statusView }),
-  unpair: signedIn({ access: 'writes', fields: z.object(unpairFields), ok: unpairView }),
-  unpairAll: signedIn({ access: 'writes', fields: z.object(unpairAllFields), ok: unpairAllView }),
-  getPairingUsage: signedIn({ access: 'reads', fields: z.object(subscriptionFields), ok: usageView }),
+  getPairing: reads({ fields: z.object(subscriptionFields), ok: statusView }),
+  listPairings: reads({ ok: listView }),
+  startPairing: writes({ fields: z.object(subscriptionFields), ok: startView }),
+  completePairing: writes({ fields: z.object(completeFields), ok: statusView }),
+  unpair: writes({ fields: z.object(unpairFields), ok: unpairView }),
+  unpairAll: writes({ fields: z.object(unpairAllFields), ok: unpairAllView }),
+  getPairingUsage: reads({ fields: z.object(subscriptionFields), ok: usageView }),
 };
 
 const tells = {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { shareTypes, termsFields } from '../../share/contract.ts';
-import { openToBridges, signedIn } from '../../signed-in.ts';
+import { openToBridges, reads, writes } from '../../signed-in.ts';
 
 const shareView = z.object({
   uuid: z.string(),
@@ -17,8 +17,7 @@ const ofShare = z.object({ shareUuid: z.string() });
 
 const commands = {
   /** Refusals: 400 `invalid-share`, 409 `share-limit`, 413 `payload-too-large`. */
-  createShare: signedIn({
-    access: 'writes',
+  createShare: writes({
     fields: z.object({
       /** One of `shareTypes`. The turn refuses any other, as clients look for the tag of that refusal. */
       type: z
@@ -33,14 +32,9 @@ const commands = {
     ok: z.object({ shareId: z.string(), share: shareView }),
   }),
   /** The newest first, with those that ended lately. */
-  listShares: signedIn({
-    access: 'reads',
-    fields: z.object({}),
-    ok: z.object({ shares: z.array(shareView) }),
-  }),
+  listShares: reads({ ok: z.object({ shares: z.array(shareView) }) }),
   /** Refusals: 404 `share-not-found`. */
-  revokeShare: signedIn({
-    access: 'writes',
+  revokeShare: writes({
     fields: z.object({ shareId: z.string().max(64) }),
     ok: z.object({ message: z.string() }),
   }),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { keyParamsSchema } from '../../identity/key-params.ts';
-import { openToBridges, signedInOf } from '../../signed-in.ts';
+import { openToBridges, writesOf } from '../../signed-in.ts';
 
 const requestUuid = z.string().max(64);
 
@@ -19,8 +19,7 @@ export const firstExportCursor: ExportCursor = { part: 'items', vault: null, aft
 
 const commands = {
   /** Only `data-export`. Refusals: 400. */
-  makeRequest: signedInOf({
-    access: 'writes',
+  makeRequest: writesOf({
     fields: z.object({ requestType: z.string().max(64) }),
     ok: z.object({
       success: z.boolean(),
@@ -36,14 +35,12 @@ const commands = {
     }),
   }),
   /** Begins a download, and ends an earlier one. Refusals: 404, 429. */
-  beginExport: signedInOf({
-    access: 'writes',
+  beginExport: writesOf({
     fields: z.object({ requestUuid }),
     ok: z.object({ downloadUuid: z.string(), version: z.string(), keyParams: keyParamsSchema }),
   }),
   /** Refusals: 409 if another download has begun, or if this one took too long. */
-  exportPage: signedInOf({
-    access: 'writes',
+  exportPage: writesOf({
     fields: z.object({ downloadUuid: z.string(), cursor: exportCursorSchema }),
     ok: z.object({
       /** The rows of one part, separated by commas. */

@@ -1,7 +1,7 @@
 /** What clients ask of settings (docs/protocol/account.md, "Settings"). */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
-import { openToBridges, signedInOf } from '../../signed-in.ts';
+import { openToBridges, readsOf, writesOf } from '../../signed-in.ts';
 
 const settingSchema = z.object({
   uuid: z.string(),
@@ -16,7 +16,6 @@ export type AccountSetting = z.infer<typeof settingSchema>;
 
 export { isRefusedSetting, settingsActedOn, settingValueBytesMax } from './known.ts';
 
-const nothing = z.object({});
 const name = z.string().max(64);
 const success = z.boolean();
 /** `x-server-password`. */
@@ -25,20 +24,11 @@ const oneSetting = z.object({ success, setting: settingSchema.optional() });
 
 const commands = {
   /** All but secrets. */
-  listSettings: signedInOf({
-    access: 'reads',
-    fields: nothing,
-    ok: z.object({ success, settings: z.array(settingSchema) }),
-  }),
+  listSettings: readsOf({ ok: z.object({ success, settings: z.array(settingSchema) }) }),
   /** For a secret it only says that it is set. Refusals: 400 for an unknown name, and for a setting that is not set; 423. */
-  getSetting: signedInOf({
-    access: 'reads',
-    fields: z.object({ name, password }),
-    ok: oneSetting,
-  }),
+  getSetting: readsOf({ fields: z.object({ name, password }), ok: oneSetting }),
   /** Refusals: 400 for a name or value that is not allowed. */
-  putSetting: signedInOf({
-    access: 'writes',
+  putSetting: writesOf({
     fields: z.object({
       name,
       value: z.string().nullable(),
@@ -47,18 +37,12 @@ const commands = {
     ok: oneSetting,
   }),
   /** Refusals: 400 for an unknown name, and for a setting that is not set; 423. */
-  deleteSetting: signedInOf({
-    access: 'writes',
+  deleteSetting: writesOf({
     fields: z.object({ name, password }),
     ok: z.object({ success, settingName: z.string(), userUuid: z.string() }),
   }),
-  getSubscriptionSetting: signedInOf({
-    access: 'reads',
-    fields: z.object({ name }),
-    ok: oneSetting,
-  }),
-  putSubscriptionSetting: signedInOf({
-    access: 'writes',
+  getSubscriptionSetting: readsOf({ fields: z.object({ name }), ok: oneSetting }),
+  putSubscriptionSetting: writesOf({
     fields: z.object({ name, value: z.string().nullable() }),
     ok: oneSetting,
   }),

@@ -1,7 +1,7 @@
 /** What clients ask of dead man's switches (docs/protocol/delivery.md). */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
-import { openToBridges, signedIn } from '../../signed-in.ts';
+import { openToBridges, reads, writes } from '../../signed-in.ts';
 
 /** Times are milliseconds. The link that is sent is never shown. */
 const deadManSwitch = z.object({
@@ -29,8 +29,7 @@ const unchecked = z.unknown().optional();
 
 const commands = {
   /** Refusals: 400 `invalid-dead-man-switch` and `email-delivery-unavailable`, 409 `dead-man-switch-limit`. */
-  makeSwitch: signedIn({
-    access: 'writes',
+  makeSwitch: writes({
     fields: z.object({
       recipientEmail: unchecked,
       /** Counts if `recipientEmail` is absent. */
@@ -44,23 +43,11 @@ const commands = {
     ok: z.object({ deadManSwitch }),
   }),
   /** The newest first. */
-  listSwitches: signedIn({
-    access: 'reads',
-    fields: z.object({}),
-    ok: z.object({ deadManSwitches: z.array(deadManSwitch) }),
-  }),
+  listSwitches: reads({ ok: z.object({ deadManSwitches: z.array(deadManSwitch) }) }),
   /** Refusals: 404. */
-  checkIn: signedIn({
-    access: 'writes',
-    fields: z.object({ switchId }),
-    ok: z.object({ deadline: z.number() }),
-  }),
+  checkIn: writes({ fields: z.object({ switchId }), ok: z.object({ deadline: z.number() }) }),
   /** Refusals: 404. */
-  deleteSwitch: signedIn({
-    access: 'writes',
-    fields: z.object({ switchId }),
-    ok: z.object({ message: z.string() }),
-  }),
+  deleteSwitch: writes({ fields: z.object({ switchId }), ok: z.object({ message: z.string() }) }),
 };
 
 export const Switches = contract({

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { syncReplyJson, syncReplySchema } from '../../collection/sync-contract.ts';
-import { signedIn } from '../../signed-in.ts';
+import { reads } from '../../signed-in.ts';
 
 const commandStatusSchema = z.object({
   command: z.object({
@@ -28,11 +28,7 @@ export type TicketClaims = z.infer<typeof ticketClaimsSchema>;
 
 const commands = {
   /** The content of a new ticket for this session. */
-  mintSyncTicket: signedIn({
-    access: 'reads',
-    fields: z.object({}),
-    ok: ticketClaimsSchema.extend({ issuedAtMs: z.number() }),
-  }),
+  mintSyncTicket: reads({ ok: ticketClaimsSchema.extend({ issuedAtMs: z.number() }) }),
   /**
    * Redeems a ticket for this attempt, which may come twice. `spent`: another attempt has it, it has expired, or it is of
    * another activation. `gone`: the session has ended. `stale`: the session has other tokens now.
@@ -53,8 +49,7 @@ const commands = {
     }),
   },
   /** Decides whether the session may run this command over the lane, and then keeps other attempts away for a while. */
-  holdSyncCommand: signedIn({
-    access: 'reads',
+  holdSyncCommand: reads({
     fields: z.object({
       commandId: z.string(),
       hold: z.string(),
@@ -68,8 +63,7 @@ const commands = {
     request: z.object({ sessionUuid: z.string(), commandId: z.string(), hold: z.string() }),
     reply: z.object({}),
   },
-  getSyncCommand: signedIn({
-    access: 'reads',
+  getSyncCommand: reads({
     fields: z.object({ commandId: z.string().max(128), digest: z.string().max(64).nullish() }),
     ok: commandStatusSchema,
     json: ({ command, result }) =>
