@@ -3,22 +3,16 @@ import { z } from 'zod';
 import { sentKeyParamsSchema } from '../../actors/identity/key-params.ts';
 import { normaliseUsername } from '../../actors/identity/usernames.ts';
 import { derivedUuid } from '../../actors/identity/uuid-text.ts';
-import type { AccountSettings } from '../../actors/settings.ts';
 import { invalidAuth } from '../../actors/signed-in.ts';
 import { Account } from '../../actors/user/account/contract.ts';
 import { unlessAbsent } from '../../runtime/handles.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
 import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
-import type { CookieOptions } from '../settings.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
 import { answered, family, refusedAnswer, signedInAnswer } from './endpoint.ts';
 import { refusingLostCookies } from './lost-cookies.ts';
+import type { RoutesOptions } from './options.ts';
 import { sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
-
-export interface AccountRouteOptions {
-  readonly settings: Pick<AccountSettings, 'workspacesPerEmail' | 'registrationsPerMinute'>;
-  readonly cookies: CookieOptions;
-}
 
 const secretText = z.string().min(1).max(1_024);
 
@@ -43,7 +37,7 @@ const credentialsRequest = z.object({
 
 const deletionBody = z.object({ message: z.string() });
 
-export function accountRoutes({ settings, cookies }: AccountRouteOptions): readonly AnyRoute[] {
+export function accountRoutes({ settings, cookies }: RoutesOptions): readonly AnyRoute[] {
   const { route } = family({ tag: 'Users' });
   const registrations: RateBucket = {
     name: 'registration',

@@ -12,10 +12,7 @@ import { PendingChatRequest, requestFields } from '../assistant/chat-request.ts'
 import { type PairedCredentials, pairedFor } from '../assistant/paired.ts';
 import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
 import { family, flat, refusedAnswer, signedInAnswer } from './endpoint.ts';
-
-export interface AssistantRouteOptions {
-  readonly assistant: Assistant;
-}
+import type { RoutesOptions } from './options.ts';
 
 const path = '/v1/assistant';
 const { endpoint, route } = family({ tag: 'Assistant proxy', enveloped: false });
@@ -46,7 +43,7 @@ const notSent: StreamEnd = { mayHaveArrived: false };
 
 type BegunStream = z.infer<typeof AssistantBudget.commands.beginAssistantStream.ok>;
 
-export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly AnyRoute[] {
+export function assistantRoutes({ assistant }: RoutesOptions): readonly AnyRoute[] {
   async function listModels(providerText: string | undefined): Promise<RouteReply> {
     const name = providerText || assistant.config.defaultProvider;
     const provider = providerNamed(name);

@@ -1,16 +1,11 @@
 /** Bridge tokens (docs/protocol/account.md, "Bridge tokens"). */
 import { z } from 'zod';
-import { type BridgeTokens, invalidBridgeToken } from '../../actors/identity/bridge-tokens.ts';
+import { invalidBridgeToken } from '../../actors/identity/bridge-tokens.ts';
 import { Bridges, wrappedKeysBytesMax } from '../../actors/user/bridge/contract.ts';
 import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
-import type { CookieOptions } from '../settings.ts';
 import { answeredOr, family, refusedAnswer } from './endpoint.ts';
+import type { RoutesOptions } from './options.ts';
 import { sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
-
-export interface BridgeTokenRouteOptions {
-  readonly bridgeTokens: Pick<BridgeTokens, 'verify'>;
-  readonly cookies: CookieOptions;
-}
 
 const { endpoint, route } = family({ tag: 'Bridge tokens' });
 /** The keys, JSON within JSON, and the fields beside them. */
@@ -24,7 +19,7 @@ const authentication = z.object({
   api: z.string().max(64).optional(),
 });
 
-export function bridgeTokenRoutes({ bridgeTokens, cookies }: BridgeTokenRouteOptions): readonly AnyRoute[] {
+export function bridgeTokenRoutes({ bridgeTokens, cookies }: RoutesOptions): readonly AnyRoute[] {
   async function authenticate(
     { actors, ask, client: device }: RequestContext<'public'>,
     { token, api, apiVersion = api ?? defaultVersion }: z.infer<typeof authentication>,

@@ -8,14 +8,7 @@ import {
 } from '../../actors/user/calendar/contract.ts';
 import type { AnyRoute } from '../http/route.ts';
 import { family } from './endpoint.ts';
-
-export interface CalendarRouteOptions {
-  readonly calendar: {
-    /** The path where calendar programs find it. */
-    readonly basePath: string;
-    readonly publicUrl: string | undefined;
-  };
-}
+import type { RoutesOptions } from './options.ts';
 
 const { endpoint } = family({ tag: 'Calendar feed', enveloped: false });
 const todos = '/v1/caldav/todos';
@@ -27,7 +20,7 @@ const todoBytesMax = 512 * 1024;
 /** The published object also stands beside its parts, for readers that look in either place. */
 const published = todoResponseSchema.extend({ todo: todoResponseSchema });
 
-export function calendarRoutes({ calendar }: CalendarRouteOptions): readonly AnyRoute[] {
+export function calendarRoutes({ calendar }: RoutesOptions): readonly AnyRoute[] {
   const { basePath, publicUrl } = calendar;
   const server = { basePath, url: publicUrl === undefined ? null : `${publicUrl}${basePath}/` };
   return [

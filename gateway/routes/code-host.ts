@@ -1,14 +1,10 @@
 /** A note becomes a file at a code host (docs/protocol/code-host.md). Clients know it by two paths. Never in the envelope. */
 import { z } from 'zod';
 import { CodePublishing } from '../../actors/user/code-host/contract.ts';
-import type { CodeHost } from '../code-host/code-host.ts';
 import { contentBytesMax, type PublishingRequest, publishingOf } from '../code-host/publishing-request.ts';
 import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
 import { family, refusedAnswer, signedInAnswer } from './endpoint.ts';
-
-export interface CodeHostRouteOptions {
-  readonly codeHost: Pick<CodeHost, 'publish'>;
-}
+import type { RoutesOptions } from './options.ts';
 
 const { route } = family({ tag: 'Code-host publishing', enveloped: false });
 const paths = ['/v1/integrations/codehost/publish', '/v1/integrations/github/publish'];
@@ -24,7 +20,7 @@ const published = z.object({
   commitUrl: z.string().optional(),
 });
 
-export function codeHostRoutes({ codeHost }: CodeHostRouteOptions): readonly AnyRoute[] {
+export function codeHostRoutes({ codeHost }: RoutesOptions): readonly AnyRoute[] {
   async function publish(
     context: RequestContext<'session'>,
     request: PublishingRequest,

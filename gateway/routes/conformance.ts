@@ -3,17 +3,11 @@
  * served only if the settings allow such runs.
  */
 import { z } from 'zod';
-import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
-import type { AccountSettings } from '../../actors/settings.ts';
 import { Signin } from '../../actors/signin/contract.ts';
 import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
 import { family, refusedAnswer } from './endpoint.ts';
-
-export interface ConformanceRouteOptions {
-  readonly settings: Pick<AccountSettings, 'workspacesPerEmail' | 'endToEndTesting'>;
-  readonly signinKeys: Pick<SigninKeys, 'actorId'>;
-}
+import type { RoutesOptions } from './options.ts';
 
 const { route } = family({ tag: 'Conformance runs' });
 
@@ -32,7 +26,7 @@ const premium = z.object({
 
 const unknown = { status: 400, message: 'There is no such account.' } as const;
 
-export function conformanceRoutes({ settings, signinKeys }: ConformanceRouteOptions): readonly AnyRoute[] {
+export function conformanceRoutes({ settings, signinKeys }: RoutesOptions): readonly AnyRoute[] {
   if (!settings.endToEndTesting) return [];
 
   async function activate(

@@ -1,20 +1,14 @@
 /** Second factors, app passwords, trusted devices, and approvals by other devices (docs/protocol/account.md). */
 import { z } from 'zod';
-import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { approvalStatusSchema } from '../../actors/identity/signin-messages.ts';
-import type { AccountSettings } from '../../actors/settings.ts';
 import { Signin } from '../../actors/signin/contract.ts';
 import { Factors } from '../../actors/user/factors/contract.ts';
 import { unlessAbsent } from '../../runtime/handles.ts';
 import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
 import { addressOf, emailField, missingEmail, workspaceField } from './address-fields.ts';
 import { answered, family, refusedAnswer, signedInAnswer } from './endpoint.ts';
+import type { RoutesOptions } from './options.ts';
 import { senderOf } from './sign-in-attempt.ts';
-
-export interface FactorRouteOptions {
-  readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
-  readonly signinKeys: Pick<SigninKeys, 'actorId' | 'readApprovalId'>;
-}
 
 const appPasswords = family({ tag: 'App passwords' });
 const trustedDevices = family({ tag: 'Trusted devices' });
@@ -75,7 +69,7 @@ const deviceRoutes: readonly AnyRoute[] = [
   }),
 ];
 
-export function factorRoutes({ settings, signinKeys }: FactorRouteOptions): readonly AnyRoute[] {
+export function factorRoutes({ settings, signinKeys }: RoutesOptions): readonly AnyRoute[] {
   async function offerAssertion(
     { actors, ask, client: device }: RequestContext<'public'>,
     { username, workspace_identifier }: z.infer<typeof assertionRequest>,

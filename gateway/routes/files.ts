@@ -16,27 +16,17 @@ import {
   piecesOf,
 } from '../../actors/files/layout.ts';
 import { type FileStore, FileStoreError } from '../../actors/files/store.ts';
-import type { ValetClaims, ValetTokens } from '../../actors/identity/valet-tokens.ts';
+import type { ValetClaims } from '../../actors/identity/valet-tokens.ts';
 import { type Answer, isRefused } from '../../actors/reply.ts';
 import { Files } from '../../actors/user/files/contract.ts';
-import type { Clock } from '../../runtime/clock.ts';
 import { type Actors, type Ask, unlessAbsent } from '../../runtime/handles.ts';
-import type { Random } from '../../runtime/random.ts';
 import { Downloads } from '../admission/downloads.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
 import { type ByteRange, parseRange, rangedReply } from '../http/ranges.ts';
 import type { RouteRefusal } from '../http/refusal.ts';
 import type { AnyRoute, BodyKind, Method, RequestContext, RouteReply } from '../http/route.ts';
 import { answeredOr, errorBodySchema, family, refusedAnswer } from './endpoint.ts';
-
-export interface FileRouteOptions {
-  readonly valetTokens: Pick<ValetTokens, 'verify'>;
-  readonly files: {
-    readonly store: Pick<FileStore, 'write' | 'read'>;
-    readonly clock: Pick<Clock, 'nowMs'>;
-    readonly random: Pick<Random, 'bytes' | 'uuid'>;
-  };
-}
+import type { RoutesOptions } from './options.ts';
 
 const { endpoint } = family({ tag: 'Files' });
 const ofBytes = family({ tag: 'Files', enveloped: false });
@@ -97,7 +87,7 @@ const done = (message: string) => (): RouteReply => ({ status: 200, body: { succ
 const answer = <Ok>(answered: Promise<Answer<Ok>>, replyOf: (ok: Ok) => RouteReply): Promise<RouteReply> =>
   answeredOr(invalidToken, answered, replyOf);
 
-export function fileRoutes(options: FileRouteOptions): readonly AnyRoute[] {
+export function fileRoutes(options: RoutesOptions): readonly AnyRoute[] {
   const downloads = new Downloads();
   return [
     valetTokenRoute,
@@ -128,7 +118,7 @@ const vaultValetTokenRoute = endpoint({
 function byteRoutes(
   base: string,
   of: 'account' | 'vault',
-  { valetTokens, files: { store, clock, random } }: FileRouteOptions,
+  { valetTokens, files: { store, clock, random } }: RoutesOptions,
   downloads: Downloads,
 ): AnyRoute[] {
   interface FileRoute<B extends BodyKind> {

@@ -3,7 +3,7 @@
  * of them uses the envelope or needs a session.
  */
 import { z } from 'zod';
-import { checkResults, type Readiness } from '../../runtime/readiness.ts';
+import { checkResults } from '../../runtime/readiness.ts';
 import { type ProxyProbe, probeHeader } from '../admission/proxy-probe.ts';
 import { unlimited } from '../admission/rate-limit.ts';
 import { htmlType } from '../http/responder.ts';
@@ -13,15 +13,7 @@ import { administrationPath } from '../pages/administration/path.ts';
 import type { Page } from '../pages/document.ts';
 import { viewerPage } from '../pages/viewer/page.ts';
 import { family } from './endpoint.ts';
-
-export interface HealthRouteOptions {
-  readonly readiness: Readiness;
-  readonly filesServerUrl: string;
-  /** `CAPTCHA_UI_URL`; null when no captcha is configured. */
-  readonly captchaUiUrl: string | null;
-  /** Answers the operator's `doctor`. Absent: nobody is answered. */
-  readonly proxyProbe?: ProxyProbe;
-}
+import type { RoutesOptions } from './options.ts';
 
 /** Of the descriptions, too. */
 export const metadata = family({ tag: 'Health and metadata', enveloped: false });
@@ -30,7 +22,9 @@ const nothing = z.object({});
 /** About as long as a probe waits. */
 const notReadyRetrySeconds = 5;
 
-export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
+type HealthOptions = Pick<RoutesOptions, 'readiness' | 'filesServerUrl' | 'captchaUiUrl' | 'proxyProbe'>;
+
+export function healthRoutes(options: HealthOptions): readonly AnyRoute[] {
   const { readiness, filesServerUrl, captchaUiUrl, proxyProbe } = options;
   const body = {
     captchaUIUrl: captchaUiUrl,

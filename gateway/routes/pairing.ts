@@ -8,11 +8,7 @@ import { statusOf } from '../http/refusal.ts';
 import { htmlType } from '../http/responder.ts';
 import type { AnyRoute, Area, RequestContext, RouteReply } from '../http/route.ts';
 import { family, flat } from './endpoint.ts';
-
-export interface PairingRouteOptions {
-  /** An operator has no audit trail that could record it. */
-  readonly pairedForOperator: (subscriptionId: string) => void;
-}
+import type { RoutesOptions } from './options.ts';
 
 const base = '/v1/assistant/subscription';
 const { endpoint, route } = family({ tag: 'Assistant subscription pairing', enveloped: false });
@@ -89,7 +85,7 @@ const administration = [
 
 const anyValue = z.unknown().optional();
 
-const callbackRoute = ({ pairedForOperator }: PairingRouteOptions) =>
+const callbackRoute = ({ pairedForOperator }: RoutesOptions) =>
   route({
     method: 'GET',
     path: `${base}/callback`,
@@ -125,7 +121,7 @@ const notPaired = (message: string): string => page('Not paired', message);
 const page = (title: string, text: string): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title></head><body><h1>${title}</h1><p>${text}</p></body></html>\n`;
 
-export const pairingRoutes = (options: PairingRouteOptions): readonly AnyRoute[] => [
+export const pairingRoutes = (options: RoutesOptions): readonly AnyRoute[] => [
   ...administration,
   callbackRoute(options),
 ];

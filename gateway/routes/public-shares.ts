@@ -1,6 +1,5 @@
 /** Public shares (docs/protocol/public-shares.md). */
 import { z } from 'zod';
-import type { ShareIds } from '../../actors/identity/share-ids.ts';
 import { isRefused } from '../../actors/reply.ts';
 import { payloadBytesMax, Share, shareNotFound, viewSchema } from '../../actors/share/contract.ts';
 import { PublicShares } from '../../actors/user/public-shares/contract.ts';
@@ -9,10 +8,7 @@ import type { RateBucket } from '../admission/rate-limit.ts';
 import type { RouteRefusal } from '../http/refusal.ts';
 import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
 import { family, refusedAnswer } from './endpoint.ts';
-
-export interface PublicShareRouteOptions {
-  readonly shareIds: Pick<ShareIds, 'read'>;
-}
+import type { RoutesOptions } from './options.ts';
 
 const { endpoint, route } = family({ tag: 'Public shares' });
 /** An encrypted payload is JSON in a JSON string, so its quotes are escaped; the rest of it needs no escapes. */
@@ -54,7 +50,7 @@ const ownerRoutes = [
   }),
 ];
 
-export function publicShareRoutes({ shareIds }: PublicShareRouteOptions): readonly AnyRoute[] {
+export function publicShareRoutes({ shareIds }: RoutesOptions): readonly AnyRoute[] {
   async function open(
     context: RequestContext<'public'>,
     { shareId }: { readonly shareId: string },

@@ -1,7 +1,6 @@
 /** Regaining access: recovery codes for a lost second factor, escrow for a lost password (docs/protocol/account.md). */
 import { z } from 'zod';
 import { keyParamsSchema } from '../../actors/identity/key-params.ts';
-import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { escrowSchema } from '../../actors/identity/signin-messages.ts';
 import { type Answer, isRefused } from '../../actors/reply.ts';
 import { Signin } from '../../actors/signin/contract.ts';
@@ -9,12 +8,9 @@ import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
 import { answered, family } from './endpoint.ts';
 import { refusingLostCookies } from './lost-cookies.ts';
+import type { RoutesOptions } from './options.ts';
 import { signInAnswer, signInBodySchema } from './sign-in-answer.ts';
-import { noteFailure, type SignInAttemptOptions, senderOf } from './sign-in-attempt.ts';
-
-export interface RecoveryRouteOptions extends SignInAttemptOptions {
-  readonly signinKeys: Pick<SigninKeys, 'actorId' | 'recoveryId'>;
-}
+import { noteFailure, senderOf } from './sign-in-attempt.ts';
 
 const { route } = family({ tag: 'Account recovery' });
 /** Missing fields are refused like wrong ones. */
@@ -37,7 +33,7 @@ const loginRequest = z.object({
   workspace_identifier: workspaceField,
 });
 
-export function recoveryRoutes(options: RecoveryRouteOptions): readonly AnyRoute[] {
+export function recoveryRoutes(options: RoutesOptions): readonly AnyRoute[] {
   const { settings, signinKeys } = options;
 
   async function loginParams(

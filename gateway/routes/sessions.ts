@@ -1,9 +1,9 @@
 /** Open sessions: refresh, logout, list, revoke (docs/protocol/authentication.md). */
 import { z } from 'zod';
 import { sessionApiVersions } from '../../actors/identity/session.ts';
-import type { Credentials, SessionTokens } from '../../actors/identity/session-tokens.ts';
+import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import { Sessions } from '../../actors/user/sessions/contract.ts';
-import { type RateLimiter, unlimited } from '../admission/rate-limit.ts';
+import { unlimited } from '../admission/rate-limit.ts';
 import {
   accessCookiePrefix,
   clearedSessionCookies,
@@ -12,16 +12,9 @@ import {
 } from '../http/cookies.ts';
 import { tooManyRequests } from '../http/refusal.ts';
 import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
-import type { CookieOptions } from '../settings.ts';
 import { answeredOr, family, refusedAnswer } from './endpoint.ts';
+import type { RoutesOptions } from './options.ts';
 import { refreshBodySchema, sessionAnswer } from './sign-in-answer.ts';
-
-export interface SessionRouteOptions {
-  readonly sessionTokens: Pick<SessionTokens, 'verify'>;
-  readonly cookies: CookieOptions;
-  /** Refreshes have their own count: by user if the MAC is valid, by address if it is not. */
-  readonly refreshLimiter: RateLimiter;
-}
 
 /** Of signing in, too. */
 export const tag = 'Sign-in and sessions';
@@ -80,7 +73,7 @@ export function sessionRoutes({
   sessionTokens,
   cookies,
   refreshLimiter,
-}: SessionRouteOptions): readonly AnyRoute[] {
+}: RoutesOptions): readonly AnyRoute[] {
   async function refresh(context: RequestContext<'public'>, request: RefreshBody): Promise<RouteReply> {
     const apiVersion = request.api ?? defaultRefreshVersion;
     const access = sessionTokens.verify(request.access_token, secretsOf(context.cookies, accessCookiePrefix));

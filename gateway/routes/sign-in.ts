@@ -2,9 +2,7 @@
 import { z } from 'zod';
 import { keyParamsSchema } from '../../actors/identity/key-params.ts';
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
-import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { type Answer, isRefused } from '../../actors/reply.ts';
-import type { AccountSettings } from '../../actors/settings.ts';
 import { missingCredentials, Signin } from '../../actors/signin/contract.ts';
 import { Account } from '../../actors/user/account/contract.ts';
 import { unlessAbsent } from '../../runtime/handles.ts';
@@ -13,14 +11,10 @@ import type { AnyRoute, Method, RequestContext, RouteReply } from '../http/route
 import { addressOf, emailField, missingEmail, workspaceField } from './address-fields.ts';
 import { answered, family, refusedAnswer } from './endpoint.ts';
 import { refusingLostCookies } from './lost-cookies.ts';
+import type { RoutesOptions } from './options.ts';
 import { tag } from './sessions.ts';
 import { signInAnswer, signInBodySchema } from './sign-in-answer.ts';
-import { noteFailure, type SignInAttemptOptions, senderOf } from './sign-in-attempt.ts';
-
-export interface SignInRouteOptions extends SignInAttemptOptions {
-  readonly settings: Pick<AccountSettings, 'workspacesPerEmail' | 'approvalAgeMs'>;
-  readonly signinKeys: Pick<SigninKeys, 'actorId' | 'readApprovalId'>;
-}
+import { noteFailure, senderOf } from './sign-in-attempt.ts';
 
 const { route } = family({ tag });
 
@@ -51,7 +45,7 @@ const loginRequest = z.object({
   workspace_identifier: workspaceField,
 });
 
-export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
+export function signInRoutes(options: RoutesOptions): readonly AnyRoute[] {
   const { settings, signinKeys, cookies: cookieOptions } = options;
 
   async function loginParams(

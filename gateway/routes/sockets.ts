@@ -9,16 +9,9 @@ import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { HandshakeLimiter } from '../sockets/handshake-limiter.ts';
 import { mayOpenLane } from '../sockets/sync-lane/origins.ts';
-import { isDeviceId, type SyncTickets } from '../sockets/sync-lane/tickets.ts';
-import type { SocketTokens } from '../sockets/tokens.ts';
+import { isDeviceId } from '../sockets/sync-lane/tickets.ts';
 import { family, flat, refusedAnswer, signedInAnswer } from './endpoint.ts';
-
-export interface SocketRouteOptions {
-  readonly socketTokens: SocketTokens;
-  readonly syncTickets: Pick<SyncTickets, 'mint'>;
-  readonly syncLane: GatewaySettings['syncLane'];
-  readonly readiness: Readiness;
-}
+import type { RoutesOptions } from './options.ts';
 
 const { route } = family({ tag: 'Realtime' });
 const plain = family({ tag: 'Realtime', enveloped: false });
@@ -77,7 +70,7 @@ const plainText = 'text/plain; charset=utf-8';
 const connectionHeaders = ['connectionid', 'authorization'];
 
 export function socketRoutes(
-  options: SocketRouteOptions,
+  options: Pick<RoutesOptions, 'socketTokens' | 'syncTickets' | 'syncLane' | 'readiness'>,
   handshakes = new HandshakeLimiter(),
 ): readonly AnyRoute[] {
   const { socketTokens, syncTickets, syncLane, readiness } = options;

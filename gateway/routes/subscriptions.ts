@@ -1,26 +1,18 @@
 /** Subscription tokens and invites, and the endpoints that need only a token (docs/protocol/account.md). */
 
 import { z } from 'zod';
-import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import {
   invalidSubscriptionToken,
   type SubscriptionClaims,
-  type SubscriptionTokens,
 } from '../../actors/identity/subscription-tokens.ts';
 import type { Answer } from '../../actors/reply.ts';
-import type { AccountSettings } from '../../actors/settings.ts';
 import { Signin } from '../../actors/signin/contract.ts';
 import { Subscription } from '../../actors/user/subscription/contract.ts';
 import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
 import { answered, answeredOr, family, refusedAnswer } from './endpoint.ts';
+import type { RoutesOptions } from './options.ts';
 import { senderOf } from './sign-in-attempt.ts';
-
-export interface SubscriptionRouteOptions {
-  readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
-  readonly signinKeys: Pick<SigninKeys, 'actorId'>;
-  readonly subscriptionTokens: Pick<SubscriptionTokens, 'verify'>;
-}
 
 const { endpoint, route } = family({ tag: 'Subscriptions' });
 const hasSuccessField = true;
@@ -86,7 +78,7 @@ export function subscriptionRoutes({
   settings,
   signinKeys,
   subscriptionTokens,
-}: SubscriptionRouteOptions): readonly AnyRoute[] {
+}: RoutesOptions): readonly AnyRoute[] {
   /** Answers with the reply of the token's user. */
   const byToken =
     <Ok>(ask: (context: RequestContext<'public'>, claims: SubscriptionClaims) => Promise<Answer<Ok>>) =>
