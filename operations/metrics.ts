@@ -1,5 +1,6 @@
 import { status } from '@grpc/grpc-js';
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { type Counter, Histogram, type Registry } from 'prom-client';
+import { meterOf } from '../runtime/meter.ts';
 
 const secondsBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30];
 
@@ -8,12 +9,11 @@ export class CallMetrics {
   readonly #seconds: Histogram<'method'>;
 
   constructor(registry: Registry) {
-    this.#requests = new Counter({
-      name: 'scriptorium_grpc_requests_total',
-      help: 'Calls of the internal API by method and code',
-      labelNames: ['method', 'code'],
-      registers: [registry],
-    });
+    this.#requests = meterOf(registry).counter(
+      'scriptorium_grpc_requests_total',
+      'Calls of the internal API by method and code',
+      ['method', 'code'],
+    );
     this.#seconds = new Histogram({
       name: 'scriptorium_grpc_request_duration_seconds',
       help: 'Calls of the internal API by method, from the first byte of the request to the answer',

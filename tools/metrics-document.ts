@@ -2,10 +2,10 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { countedFileStore } from '../actors/files/metrics.ts';
-import { countedMailSender } from '../actors/mailer/metrics.ts';
-import { countedPairing } from '../actors/pairing/metrics.ts';
+import { countedMailSender } from '../actors/mailer/send.ts';
+import { countedPairing } from '../actors/pairing/oauth.ts';
 import { noPairing } from '../actors/pairing/tools.ts';
-import { countAnswers } from '../gateway/assistant/metrics.ts';
+import { countAnswers } from '../gateway/assistant/assistant.ts';
 import { createGateway } from '../gateway/server.ts';
 import { gatewaySettings } from '../gateway/settings.ts';
 import { createSyncTickets } from '../gateway/sockets/sync-lane/tickets.ts';
@@ -22,7 +22,6 @@ import { createReadiness } from '../runtime/readiness.ts';
 import { defaultsOf } from '../runtime/setting.ts';
 import { InProcessTransport } from '../runtime/transport/in-process.ts';
 import { prometheusTransportMetrics } from '../runtime/transport/nats/metrics.ts';
-
 import { createMemoryFileStore } from '../test/kit/file-store.ts';
 
 const head = `# Metrics
