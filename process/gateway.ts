@@ -23,7 +23,7 @@ import type { Actors } from '../runtime/handles.ts';
 import type { Keyring } from '../runtime/keyring.ts';
 import type { Readiness } from '../runtime/readiness.ts';
 import type { Transport } from '../runtime/transport/transport.ts';
-import { connectionsWithin } from './descriptors.ts';
+import { connectionsWithin } from './capacity.ts';
 import type { ServerOptions } from './server-options.ts';
 
 export interface GatewayParts {

@@ -10,7 +10,7 @@ import { createGateway } from '../gateway/server.ts';
 import { gatewaySettings } from '../gateway/settings.ts';
 import { createSyncTickets } from '../gateway/sockets/sync-lane/tickets.ts';
 import { createSocketTokens } from '../gateway/sockets/tokens.ts';
-import { CallMetrics } from '../operations/metrics.ts';
+import { countCalls } from '../operations/calls.ts';
 import { backupMetrics } from '../process/backup/schedule.ts';
 import { registerBuildInfo } from '../process/build-info.ts';
 import { registerMailGauges } from '../process/mail-readiness.ts';
@@ -74,7 +74,7 @@ const groups: Readonly<Record<string, Register>> = {
     );
   },
   'Backups (with `BACKUP_SCHEDULE`)': (registry) => void backupMetrics(registry),
-  'Internal API': (registry) => new CallMetrics(registry),
+  'Internal API': (registry) => countCalls(registry),
   'Between processes (with `NATS_URL`)': (registry) => prometheusTransportMetrics(registry, () => undefined),
 };
 

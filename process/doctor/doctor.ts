@@ -14,7 +14,7 @@ import { type Random, systemRandom } from '../../runtime/random.ts';
 import { dial, type NatsAccess, serverOf } from '../../runtime/transport/nats/dial.ts';
 import { ConfigError, type Configuration, configuration } from '../config/config.ts';
 import { connectionsOf } from '../database-settings.ts';
-import { connectionsWithin } from '../descriptors.ts';
+import { connectionsWithin } from '../capacity.ts';
 import { parseRootSecret, rootSecretFile } from '../root-secret.ts';
 import { checkDatabase } from './database.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
