@@ -8,6 +8,7 @@ import type { Turn, View } from '../../runtime/command.ts';
 import { slice } from '../../runtime/slice.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
 import { implicitTlsPort, MailSettings } from './settings.ts';
+import { refuse, type Refused } from '../reply.ts';
 
 /** The relay that the settings configure. */
 export const directRelayId = 'direct';
@@ -136,3 +137,12 @@ export function isUsable(view: View, relay: Relay): boolean {
 }
 
 export const isConfigured = (view: View): boolean => relaysOf(view).some((relay) => isUsable(view, relay));
+
+const notAvailable = refuse.notImplemented(
+  'This server sends by its settings alone. Only the test is available.',
+  'email-delivery-not-available',
+);
+
+/** The operator has turned the administration off and uses the relay of the settings. */
+export const notInDirectMode = (view: Pick<View, 'use'>): Refused | undefined =>
+  view.use(MailSettings).mode === 'direct' ? notAvailable : undefined;

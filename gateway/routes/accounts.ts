@@ -1,4 +1,4 @@
-/** Accounts: registration, change of credentials, deletion (docs/protocol/authentication.md). */
+/** Accounts: registration, change of credentials, deletion (docs/protocol/authentication.md), and their events. */
 import { z } from 'zod';
 import { sentKeyParamsSchema } from '../../actors/identity/key-params.ts';
 import { normaliseUsername } from '../../actors/identity/usernames.ts';
@@ -13,6 +13,7 @@ import { answered, family, refusedAnswer, signedInAnswer } from './endpoint.ts';
 import { refusingLostCookies } from './lost-cookies.ts';
 import type { RoutesOptions } from './options.ts';
 import { sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
+import { AuditTrail } from '../../actors/user/audit/contract.ts';
 
 const secretText = z.string().min(1).max(1_024);
 
@@ -154,3 +155,14 @@ export async function deleteAccount(
 
 /** Derived from the call, so that a repeated registration reaches the account that the first attempt made. */
 const newUserUuid = (callId: string): string => derivedUuid(`new user\u0000${callId}`);
+
+/** The events of the account (docs/protocol/account.md, "Audit trail"). */
+export const auditTrailRoutes: readonly AnyRoute[] = [
+  family({ tag: 'Audit trail' }).endpoint({
+    method: 'GET',
+    path: '/v1/users/:userUuid/audit-trail',
+    command: AuditTrail.commands.getAuditTrail,
+    summary: 'Sign-ins, devices, factors, tokens and what operators did, the newest first.',
+    refusals: [400],
+  }),
+];

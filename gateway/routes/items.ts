@@ -1,10 +1,12 @@
-/** Item sync, integrity and single items (docs/protocol/sync.md). */
+/** Item sync, integrity, single items and their history (docs/protocol/sync.md). */
 import type { AnsweredCommand, IdentityInput } from '../../actors/sync-command.ts';
 import { Items } from '../../actors/user/items/contract.ts';
 import { SyncLane } from '../../actors/user/sync-lane/contract.ts';
 import type { HeaderValues } from '../http/reply-headers.ts';
-import type { RequestContext } from '../http/route.ts';
-import { family } from './endpoint.ts';
+import type { AnyRoute, Method, RequestContext } from '../http/route.ts';
+import { family, refusedAnswer } from './endpoint.ts';
+import { z } from 'zod';
+import { Revisions } from '../../actors/user/revisions/contract.ts';
 
 const { endpoint } = family({ tag: 'Sync and items' });
 
@@ -78,5 +80,53 @@ export const itemRoutes = [
     command: Items.commands.getItem,
     summary: 'Gives one item of the user, also when it is deleted.',
     refusals: [404],
+  }),
+];
+
+// --- the history of items (docs/protocol/sync.md, "Revisions") ----------------------------------------------------
+
+const revisions = family({ tag: 'Revisions' });
+
+const retired = { status: 410, message: 'Please update your application to see the history of notes.' };
+
+/**
+ * Old clients look here for the history of an item. The answer tells them to update, so that they do not find an
+ * empty history.
+ */
+const retiredRevisions = (method: Method, path: string): AnyRoute =>
+  revisions.route({
+    method,
+    path,
+    access: 'public',
+    summary: 'Retired; tells old clients to update.',
+    request: z.object({}),
+    refusals: [410],
+    handle: async () => refusedAnswer(retired),
+  });
+
+export const revisionRoutes: readonly AnyRoute[] = [
+  retiredRevisions('GET', '/v1/items/:uuid/revisions'),
+  retiredRevisions('GET', '/v1/items/:uuid/revisions/:id'),
+  retiredRevisions('DELETE', '/v1/items/:uuid/revisions/:id'),
+  revisions.endpoint({
+    method: 'GET',
+    path: '/v2/items/:itemUuid/revisions',
+    command: Revisions.commands.listRevisions,
+    summary: 'The revisions of an item, the newest first, without their content.',
+    refusals: [400],
+  }),
+  revisions.endpoint({
+    method: 'GET',
+    path: '/v2/items/:itemUuid/revisions/:id',
+    command: Revisions.commands.getRevision,
+    summary: 'One revision of an item.',
+    refusals: [400, 404],
+  }),
+  revisions.endpoint({
+    method: 'DELETE',
+    path: '/v2/items/:itemUuid/revisions/:id',
+    command: Revisions.commands.deleteRevision,
+    summary: 'Deletes one revision of an item.',
+    refusals: [400],
   }),
 ];

@@ -3,10 +3,9 @@ import { z } from 'zod';
 import { openApiDocument } from '../http/openapi.ts';
 import type { AnyRoute } from '../http/route.ts';
 import { asyncApiDocument } from '../sockets/description.ts';
-import { accountRoutes } from './accounts.ts';
+import { accountRoutes, auditTrailRoutes } from './accounts.ts';
 import { adminRoutes } from './admin.ts';
 import { assistantRoutes } from './assistant.ts';
-import { auditTrailRoutes } from './audit-trail.ts';
 import { bridgeTokenRoutes } from './bridge-tokens.ts';
 import { calendarRoutes } from './calendar.ts';
 import { codeHostRoutes } from './code-host.ts';
@@ -21,7 +20,7 @@ import {
   healthRoutes,
   metadata,
 } from './health.ts';
-import { itemRoutes } from './items.ts';
+import { itemRoutes, revisionRoutes } from './items.ts';
 import { messageRoutes } from './messages.ts';
 import { notOfferedRoutes } from './not-offered.ts';
 import type { RoutesOptions } from './options.ts';
@@ -30,7 +29,6 @@ import { publicShareRoutes } from './public-shares.ts';
 import { recoveryRoutes } from './recovery.ts';
 import { reminderRoutes } from './reminders.ts';
 import { requestRoutes } from './requests.ts';
-import { revisionRoutes } from './revisions.ts';
 import { sessionRoutes } from './sessions.ts';
 import { settingRoutes } from './settings.ts';
 import { sharedVaultRoutes } from './shared-vaults.ts';

@@ -16,7 +16,7 @@ import {
 import { MailAdministration, queueStates } from '../operator-contract.ts';
 import { asMail, isReady, type MailRow, mailTable, queueSlice } from '../queue-table.ts';
 import { attemptsMaxOf, type MailSource, rulesOf } from '../sources.ts';
-import { notInDirectMode } from './mode.ts';
+import { notInDirectMode } from '../relays.ts';
 
 const limitUsual = 50;
 const limitMax = 200;

@@ -12,7 +12,7 @@ import { mailbox, mailboxText } from '../address.ts';
 import { auditOperation } from '../log-table.ts';
 import { MailAdministration } from '../operator-contract.ts';
 import { forgetUse } from '../relay-use.ts';
-import {
+import { notInDirectMode,
   directRelayId,
   exposesPassword,
   fallbackModes,
@@ -24,11 +24,9 @@ import {
   relaysSlice,
   type StoredRelay,
   sealCredential,
-  securities,
-} from '../relays.ts';
+  securities } from '../relays.ts';
 import { implicitTlsPort } from '../settings.ts';
 import { wakeWorkers } from '../workers.ts';
-import { notInDirectMode } from './mode.ts';
 
 const invalid = (what: string): Refused => refuse.badRequest(what, 'invalid-relay');
 const invalidKind = refuse.badRequest(
