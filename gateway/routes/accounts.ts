@@ -90,9 +90,7 @@ export function accountRoutes({ settings, cookies }: RoutesOptions): readonly An
   const registration = (path: string, summary: string) =>
     refusingLostCookies(
       cookies,
-      route({
-        method: 'POST',
-        path,
+      route(`POST ${path}`, {
         access: 'public',
         summary,
         request: registrationRequest,
@@ -104,9 +102,7 @@ export function accountRoutes({ settings, cookies }: RoutesOptions): readonly An
     );
 
   const credentialsChange = (path: string, summary: string) =>
-    route({
-      method: 'PUT',
-      path,
+    route(`PUT ${path}`, {
       access: 'session',
       summary,
       request: credentialsRequest,
@@ -123,9 +119,7 @@ export function accountRoutes({ settings, cookies }: RoutesOptions): readonly An
       'Change password, e-mail or both; all other sessions end.',
     ),
     credentialsChange('/v1/users/:userUuid/password', 'Legacy alias of the change of credentials.'),
-    route({
-      method: 'DELETE',
-      path: '/v1/users/:userUuid',
+    route('DELETE /v1/users/:userUuid', {
       access: 'session',
       summary: 'Delete the account and everything it holds; needs the header x-server-password.',
       request: z.object({ userUuid: z.string() }),
@@ -158,9 +152,7 @@ const newUserUuid = (callId: string): string => derivedUuid(`new user\u0000${cal
 
 /** The events of the account (docs/protocol/account.md, "Audit trail"). */
 export const auditTrailRoutes: readonly AnyRoute[] = [
-  family({ tag: 'Audit trail' }).endpoint({
-    method: 'GET',
-    path: '/v1/users/:userUuid/audit-trail',
+  family({ tag: 'Audit trail' }).endpoint('GET /v1/users/:userUuid/audit-trail', {
     command: AuditTrail.commands.getAuditTrail,
     summary: 'Sign-ins, devices, factors, tokens and what operators did, the newest first.',
     refusals: [400],

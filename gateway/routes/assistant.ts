@@ -114,9 +114,7 @@ export function assistantRoutes({ assistant }: RoutesOptions): readonly AnyRoute
   }
 
   return [
-    route({
-      method: 'GET',
-      path: `${path}/config`,
+    route(`GET ${path}/config`, {
       safe: true,
       access: 'public',
       summary: 'The providers that are set up, and who answers by default.',
@@ -130,9 +128,7 @@ export function assistantRoutes({ assistant }: RoutesOptions): readonly AnyRoute
       },
       handle: async () => ({ status: 200, body: assistant.config }),
     }),
-    route({
-      method: 'GET',
-      path: `${path}/models`,
+    route(`GET ${path}/models`, {
       safe: true,
       access: 'session',
       rate,
@@ -147,15 +143,11 @@ export function assistantRoutes({ assistant }: RoutesOptions): readonly AnyRoute
         return reply.status === 200 ? listModels(provider) : reply;
       },
     }),
-    endpoint({
-      method: 'GET',
-      path: `${path}/usage`,
+    endpoint(`GET ${path}/usage`, {
       command: AssistantBudget.commands.getAssistantUsage,
       summary: 'How often the assistant has answered today, and how often it may.',
     }),
-    route({
-      method: 'POST',
-      path: `${path}/stream`,
+    route(`POST ${path}/stream`, {
       access: 'session',
       rate,
       bearerSuffices: true,

@@ -34,37 +34,27 @@ export function bridgeTokenRoutes({ bridgeTokens, cookies }: RoutesOptions): rea
   }
 
   return [
-    endpoint({
-      method: 'GET',
-      path: '/v1/mcp-tokens',
+    endpoint('GET /v1/mcp-tokens', {
       command: Bridges.commands.listBridgeTokens,
       summary: 'The bridge tokens of the account, and when and from where each was last used.',
     }),
-    endpoint({
-      method: 'POST',
-      path: '/v1/mcp-tokens',
+    endpoint('POST /v1/mcp-tokens', {
       command: Bridges.commands.makeBridgeToken,
       bodyLimit: makeBytesMax,
       summary: 'Makes a bridge token and shows it only this once.',
       refusals: [400],
     }),
-    endpoint({
-      method: 'DELETE',
-      path: '/v1/mcp-tokens/:bridgeTokenUuid',
+    endpoint('DELETE /v1/mcp-tokens/:bridgeTokenUuid', {
       command: Bridges.commands.deleteBridgeToken,
       summary: 'Deletes a bridge token and ends the sessions it has opened.',
       refusals: [404],
     }),
-    endpoint({
-      method: 'GET',
-      path: '/v1/mcp-tokens/keys/:bridgeTokenUuid',
+    endpoint('GET /v1/mcp-tokens/keys/:bridgeTokenUuid', {
       command: Bridges.commands.getBridgeTokenKeys,
       summary: 'The keys that were wrapped for a bridge.',
       refusals: [404],
     }),
-    route({
-      method: 'POST',
-      path: '/v1/mcp-tokens/authenticate',
+    route('POST /v1/mcp-tokens/authenticate', {
       access: 'public',
       summary: 'Opens a session for a bridge, by its token alone.',
       request: authentication,

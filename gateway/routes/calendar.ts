@@ -24,15 +24,11 @@ export function calendarRoutes({ calendar }: RoutesOptions): readonly AnyRoute[]
   const { basePath, publicUrl } = calendar;
   const server = { basePath, url: publicUrl === undefined ? null : `${publicUrl}${basePath}/` };
   return [
-    endpoint({
-      method: 'GET',
-      path: todos,
+    endpoint(`GET ${todos}`, {
       command: UserCalendar.commands.listTodos,
       summary: 'The to-dos that the account has published, by uid.',
     }),
-    endpoint({
-      method: 'POST',
-      path: todos,
+    endpoint(`POST ${todos}`, {
       command: UserCalendar.commands.publishTodo,
       summary: 'Publishes a to-do, or replaces the one of this uid as a whole.',
       replies: { 200: published, 201: published },
@@ -40,47 +36,35 @@ export function calendarRoutes({ calendar }: RoutesOptions): readonly AnyRoute[]
       refusals: [400, 409],
       bodyLimit: todoBytesMax,
     }),
-    endpoint({
-      method: 'DELETE',
-      path: `${todos}/:uid`,
+    endpoint(`DELETE ${todos}/:uid`, {
       command: UserCalendar.commands.unpublishTodo,
       summary: 'Takes a to-do back.',
       parameterCharactersMax: uidEscapedMax,
       refusals: [404],
     }),
-    endpoint({
-      method: 'GET',
-      path: `${tokens}/config`,
+    endpoint(`GET ${tokens}/config`, {
       command: UserCalendar.commands.getCalendarFlags,
       summary:
         'Whether the operator and the user have turned the calendar feed on, and where programs find it.',
       replies: { 200: calendarGates.extend({ basePath: z.string(), url: z.string().nullable() }) },
       replyOf: (flags) => ({ status: 200, body: { ...flags, ...server } }),
     }),
-    endpoint({
-      method: 'GET',
-      path: tokens,
+    endpoint(`GET ${tokens}`, {
       command: UserCalendar.commands.listCalendarTokens,
       summary: 'The calendar tokens of the account, and when each was last used.',
     }),
-    endpoint({
-      method: 'POST',
-      path: tokens,
+    endpoint(`POST ${tokens}`, {
       command: UserCalendar.commands.makeCalendarToken,
       status: 201,
       summary: 'Makes a calendar token and shows it only this once.',
       refusals: [400, 409],
     }),
-    endpoint({
-      method: 'DELETE',
-      path: `${tokens}/:uuid`,
+    endpoint(`DELETE ${tokens}/:uuid`, {
       command: UserCalendar.commands.revokeCalendarToken,
       summary: 'Revokes a calendar token: it opens nothing from then on.',
       refusals: [404],
     }),
-    endpoint({
-      method: 'DELETE',
-      path: tokens,
+    endpoint(`DELETE ${tokens}`, {
       command: UserCalendar.commands.revokeCalendarTokens,
       summary: 'Revokes all calendar tokens of the account.',
     }),

@@ -38,9 +38,7 @@ export function codeHostRoutes({ codeHost }: RoutesOptions): readonly AnyRoute[]
   }
 
   return paths.map((path) =>
-    route({
-      method: 'POST',
-      path,
+    route(`POST ${path}`, {
       access: 'session',
       bearerSuffices: true,
       summary: 'Makes a commit of one file at the code host, with a token of the user.',

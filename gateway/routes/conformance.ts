@@ -53,9 +53,7 @@ export function conformanceRoutes({ settings, signinKeys }: RoutesOptions): read
   }
 
   return [
-    route({
-      method: 'POST',
-      path: '/e2e/activate-premium',
+    route('POST /e2e/activate-premium', {
       access: 'public',
       summary: 'Gives an account a subscription, for conformance runs.',
       request: premium,

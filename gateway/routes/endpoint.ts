@@ -34,6 +34,16 @@ type UserCommand<Fields, Ok> = SignedInShape<Fields, Ok> & { readonly name: stri
 /** What all routes of a family have in common. */
 type Common = Pick<Route, 'tag' | 'enveloped'>;
 
+/** A route as documents and metrics name it, such as `GET /v1/sessions`. */
+export type RouteName = `${Method} ${string}`;
+
+function named(name: RouteName): Pick<Route, 'method' | 'path'> {
+  const [method, path = ''] = name.split(' ');
+  return { method: method as Method, path };
+}
+
+type Given = keyof Common | 'method' | 'path';
+
 interface Endpoint<Fields, Ok>
   extends Common,
     Pick<Route, 'path' | 'summary' | 'headers' | 'bodyLimit' | 'parameterCharactersMax'> {
@@ -61,20 +71,24 @@ type FillRequest = (context: RequestContext<'session'>, request: object) => unkn
 
 /** A route of another kind. */
 interface OtherRoute<A extends RouteAccess, Request, B extends BodyKind>
-  extends Omit<Route<A, Request, B>, keyof Common> {
+  extends Omit<Route<A, Request, B>, Given> {
   /** The statuses of its refusals, which have the usual body. */
   readonly refusals?: readonly number[];
 }
 
 /** Makes the routes of a family, which the API description lists under one tag. */
 export const family = (common: Common) => ({
-  endpoint: <Fields extends object, Ok>(declared: Omit<Endpoint<Fields, Ok>, keyof Common>): AnyRoute =>
-    endpoint({ ...declared, ...common }),
-  route: <const A extends RouteAccess, Request, const B extends BodyKind = 'json'>({
-    refusals = [],
-    ...declared
-  }: OtherRoute<A, Request, B>): Route<A, Request, B> =>
-    route({ ...declared, ...common, replies: { ...declared.replies, ...refusedReplies(refusals) } }),
+  endpoint: <Fields extends object, Ok>(
+    name: RouteName,
+    declared: Omit<Endpoint<Fields, Ok>, Given>,
+  ): AnyRoute => endpoint({ ...named(name), ...declared, ...common }),
+  route: <const A extends RouteAccess, Request, const B extends BodyKind = 'json'>(
+    name: RouteName,
+    { refusals = [], ...declared }: OtherRoute<A, Request, B>,
+  ): Route<A, Request, B> => {
+    const replies = { ...declared.replies, ...refusedReplies(refusals) };
+    return route({ ...named(name), ...declared, ...common, replies });
+  },
 });
 
 const refusedReplies = (statuses: readonly number[]): Route['replies'] =>

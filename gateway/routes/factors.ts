@@ -28,41 +28,29 @@ const codeRequest = z.object({
 });
 
 const deviceRoutes: readonly AnyRoute[] = [
-  appPasswords.endpoint({
-    method: 'GET',
-    path: '/v1/app-passwords',
+  appPasswords.endpoint('GET /v1/app-passwords', {
     command: Factors.commands.listAppPasswords,
     summary: 'The app passwords of the account, without the passwords.',
   }),
-  appPasswords.endpoint({
-    method: 'POST',
-    path: '/v1/app-passwords',
+  appPasswords.endpoint('POST /v1/app-passwords', {
     command: Factors.commands.makeAppPassword,
     summary: 'Makes an app password and shows it only this once.',
     refusals: [400],
   }),
-  appPasswords.endpoint({
-    method: 'DELETE',
-    path: '/v1/app-passwords/:appPasswordUuid',
+  appPasswords.endpoint('DELETE /v1/app-passwords/:appPasswordUuid', {
     command: Factors.commands.deleteAppPassword,
     summary: 'Deletes an app password.',
     refusals: [404],
   }),
-  trustedDevices.endpoint({
-    method: 'GET',
-    path: '/v1/trusted-devices',
+  trustedDevices.endpoint('GET /v1/trusted-devices', {
     command: Factors.commands.listTrustedDevices,
     summary: 'The devices that need no second factor.',
   }),
-  trustedDevices.endpoint({
-    method: 'POST',
-    path: '/v1/trusted-devices',
+  trustedDevices.endpoint('POST /v1/trusted-devices', {
     command: Factors.commands.trustDevice,
     summary: 'Makes a token with which a device needs no second factor, and shows it only this once.',
   }),
-  trustedDevices.endpoint({
-    method: 'DELETE',
-    path: '/v1/trusted-devices/:trustedDeviceUuid',
+  trustedDevices.endpoint('DELETE /v1/trusted-devices/:trustedDeviceUuid', {
     command: Factors.commands.distrustDevice,
     summary: 'Stops trusting a device.',
     refusals: [404],
@@ -113,29 +101,21 @@ export function factorRoutes({ settings, signinKeys }: RoutesOptions): readonly 
 
   return [
     ...deviceRoutes,
-    twoFactor.endpoint({
-      method: 'GET',
-      path: '/v1/authenticators',
+    twoFactor.endpoint('GET /v1/authenticators', {
       command: Factors.commands.listAuthenticators,
       summary: 'The security keys of the account.',
     }),
-    twoFactor.endpoint({
-      method: 'GET',
-      path: '/v1/authenticators/generate-registration-options',
+    twoFactor.endpoint('GET /v1/authenticators/generate-registration-options', {
       command: Factors.commands.offerAuthenticator,
       summary: 'What a browser needs to make a new security key.',
       refusals: [400],
     }),
-    twoFactor.endpoint({
-      method: 'POST',
-      path: '/v1/authenticators/verify-registration',
+    twoFactor.endpoint('POST /v1/authenticators/verify-registration', {
       command: Factors.commands.addAuthenticator,
       summary: 'Adds the security key that a browser has made.',
       refusals: [400],
     }),
-    twoFactor.route({
-      method: 'POST',
-      path: '/v1/authenticators/generate-authentication-options',
+    twoFactor.route('POST /v1/authenticators/generate-authentication-options', {
       access: 'public',
       summary: 'What a browser needs to sign in with a security key.',
       request: assertionRequest,
@@ -143,29 +123,21 @@ export function factorRoutes({ settings, signinKeys }: RoutesOptions): readonly 
       refusals: [400],
       handle: offerAssertion,
     }),
-    twoFactor.endpoint({
-      method: 'DELETE',
-      path: '/v1/authenticators/:authenticatorUuid',
+    twoFactor.endpoint('DELETE /v1/authenticators/:authenticatorUuid', {
       command: Factors.commands.removeAuthenticator,
       summary: 'Removes a security key.',
       refusals: [404],
     }),
-    approvals.endpoint({
-      method: 'GET',
-      path: '/v1/pending-mfa-approvals',
+    approvals.endpoint('GET /v1/pending-mfa-approvals', {
       command: Factors.commands.listApprovals,
       summary: 'The sign-ins that wait for a device of the account.',
     }),
-    approvals.endpoint({
-      method: 'POST',
-      path: '/v1/pending-mfa-approvals/:challengeId/resolve',
+    approvals.endpoint('POST /v1/pending-mfa-approvals/:challengeId/resolve', {
       command: Factors.commands.resolveApproval,
       summary: 'Approves or denies a sign-in.',
       refusals: [400],
     }),
-    approvals.route({
-      method: 'GET',
-      path: '/v1/pending-mfa-approvals/:challengeId/status',
+    approvals.route('GET /v1/pending-mfa-approvals/:challengeId/status', {
       access: 'optional-session',
       safe: true,
       summary: 'The status of an approval, for the device that waits for it and for those that may decide.',
@@ -174,9 +146,7 @@ export function factorRoutes({ settings, signinKeys }: RoutesOptions): readonly 
       refusals: [401],
       handle: approvalStatus,
     }),
-    twoFactor.route({
-      method: 'POST',
-      path: '/v1/mfa/magic-link/request',
+    twoFactor.route('POST /v1/mfa/magic-link/request', {
       access: 'public',
       summary: 'Mails a code to an address whose account asks for one at sign-in.',
       request: codeRequest,
@@ -184,15 +154,11 @@ export function factorRoutes({ settings, signinKeys }: RoutesOptions): readonly 
       refusals: [400, 429, 503],
       handle: requestCode,
     }),
-    twoFactor.endpoint({
-      method: 'GET',
-      path: '/v1/mfa/magic-link/status',
+    twoFactor.endpoint('GET /v1/mfa/magic-link/status', {
       command: Factors.commands.showEmailedCodes,
       summary: 'Whether the account asks for a code by e-mail at sign-in.',
     }),
-    twoFactor.endpoint({
-      method: 'POST',
-      path: '/v1/mfa/magic-link/status',
+    twoFactor.endpoint('POST /v1/mfa/magic-link/status', {
       command: Factors.commands.switchEmailedCodes,
       summary: 'Turns codes by e-mail on or off.',
       refusals: [400],

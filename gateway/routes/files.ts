@@ -97,9 +97,7 @@ export function fileRoutes(options: RoutesOptions): readonly AnyRoute[] {
   ];
 }
 
-const valetTokenRoute = endpoint({
-  method: 'POST',
-  path: '/v1/files/valet-tokens',
+const valetTokenRoute = endpoint('POST /v1/files/valet-tokens', {
   command: Files.commands.mintValetToken,
   summary: 'A token with which the client may write, read or delete one file.',
   replies: { 200: Files.commands.mintValetToken.ok, 403: z.looseObject({}) },
@@ -107,9 +105,7 @@ const valetTokenRoute = endpoint({
   refusals: [400],
 });
 
-const vaultValetTokenRoute = endpoint({
-  method: 'POST',
-  path: '/v1/shared-vaults/:sharedVaultUuid/valet-tokens',
+const vaultValetTokenRoute = endpoint('POST /v1/shared-vaults/:sharedVaultUuid/valet-tokens', {
   command: Files.commands.mintVaultValetToken,
   summary: 'A token with which the client may write, read, delete or move one file of a shared vault.',
   refusals: [400, 403],
@@ -122,8 +118,6 @@ function byteRoutes(
   downloads: Downloads,
 ): AnyRoute[] {
   interface FileRoute<B extends BodyKind> {
-    readonly method: Method;
-    readonly path: string;
     readonly summary: string;
     readonly ok: AnyRoute['replies'];
     readonly headers?: readonly string[];
@@ -139,11 +133,13 @@ function byteRoutes(
     return claims !== undefined && claims.endsMs > clock.nowMs() ? claims : undefined;
   };
 
-  const byToken = <const B extends BodyKind = 'json'>(declared: FileRoute<B>): AnyRoute => {
-    const { path, ok, headers = [], handle, ...rest } = declared;
-    return ofBytes.route<'public', object, B>({
-      ...rest,
-      path: base + path,
+  const byToken = <const B extends BodyKind = 'json'>(
+    method: Method,
+    path: string,
+    { ok, headers = [], handle, ...declared }: FileRoute<B>,
+  ): AnyRoute =>
+    ofBytes.route<'public', object, B>(`${method} ${base}${path}`, {
+      ...declared,
       access: 'public',
       request: nothing,
       headers: ['x-valet-token', ...headers],
@@ -157,7 +153,6 @@ function byteRoutes(
         return handle({ context, claims, owner: ownerOf(context.actors, claims) });
       },
     });
-  };
 
   async function storeChunk({ context, claims, owner }: TokenRequest<'stream'>): Promise<RouteReply> {
     const number = wholeNumberIn(context.header('x-chunk-id'));
@@ -247,9 +242,7 @@ function byteRoutes(
   }
 
   const ofVaults = [
-    byToken({
-      method: 'POST',
-      path: '/move',
+    byToken('POST', '/move', {
       summary: 'Moves a file between the account and a shared vault, or from one vault to another.',
       ok: { 200: z.object({ success: z.boolean() }) },
       handle: ({ context, claims, owner }) =>
@@ -259,9 +252,7 @@ function byteRoutes(
 
   return [
     ...(of === 'vault' ? ofVaults : []),
-    byToken({
-      method: 'POST',
-      path: '/upload/create-session',
+    byToken('POST', '/upload/create-session', {
       summary: 'Begins to upload a file.',
       ok: { 200: z.object({ success: z.boolean(), uploadId: z.string() }), 413: errorBodySchema },
       handle: ({ context, claims, owner }) => {
@@ -272,9 +263,7 @@ function byteRoutes(
         }));
       },
     }),
-    byToken({
-      method: 'POST',
-      path: '/upload/chunk',
+    byToken('POST', '/upload/chunk', {
       summary: 'Stores one chunk of a file, of the number in `x-chunk-id`; one sent before is replaced.',
       ok: { 200: doneSchema, 411: errorBodySchema, 413: errorBodySchema, 507: errorBodySchema },
       headers: ['x-chunk-id', 'content-length', 'transfer-encoding'],
@@ -283,25 +272,19 @@ function byteRoutes(
       streamOf: (header) => verified(header('x-valet-token'))?.userUuid,
       handle: storeChunk,
     }),
-    byToken({
-      method: 'POST',
-      path: '/upload/close-session',
+    byToken('POST', '/upload/close-session', {
       summary: 'Makes a file of the chunks, instead of an earlier one of its name.',
       ok: { 200: doneSchema },
       handle: ({ context, claims, owner }) =>
         answer(owner.closeUpload({ claims }, context.ask), done('The file is stored.')),
     }),
-    byToken({
-      method: 'GET',
-      path: '',
+    byToken('GET', '', {
       summary: 'Part of a file, from where `range` begins, of at most `x-chunk-size` bytes.',
       ok: { 206: { mediaType: bytesType }, 404: errorBodySchema, 416: errorBodySchema },
       headers: ['range', 'x-chunk-size'],
       handle: download,
     }),
-    byToken({
-      method: 'DELETE',
-      path: '',
+    byToken('DELETE', '', {
       summary: 'Deletes a file.',
       ok: { 200: doneSchema },
       handle: ({ context, claims, owner }) =>

@@ -34,9 +34,7 @@ export function healthRoutes(options: HealthOptions): readonly AnyRoute[] {
   };
 
   const liveness = (path: string): AnyRoute =>
-    route({
-      method: 'GET',
-      path,
+    route(`GET ${path}`, {
       safe: true,
       access: 'public',
       rate: unlimited,
@@ -55,9 +53,7 @@ export function healthRoutes(options: HealthOptions): readonly AnyRoute[] {
   return [
     liveness('/healthcheck'),
     liveness('/health'),
-    route({
-      method: 'GET',
-      path: '/healthcheck/readiness',
+    route('GET /healthcheck/readiness', {
       safe: true,
       access: 'public',
       rate: unlimited,
@@ -71,9 +67,7 @@ export function healthRoutes(options: HealthOptions): readonly AnyRoute[] {
         return { status: 503, body, headers: { 'Retry-After': String(notReadyRetrySeconds) } };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/v1/meta',
+    route('GET /v1/meta', {
       safe: true,
       access: 'public',
       summary: 'What a client should know of the server before it registers.',
@@ -81,9 +75,7 @@ export function healthRoutes(options: HealthOptions): readonly AnyRoute[] {
       replies: { 200: metadataBody },
       handle: async () => ({ status: 200, body }),
     }),
-    route({
-      method: 'GET',
-      path: '/robots.txt',
+    route('GET /robots.txt', {
       safe: true,
       access: 'public',
       summary: 'Keeps crawlers out.',
@@ -131,9 +123,7 @@ const page = `<!doctype html>
 </html>
 `;
 
-export const frontPageRoute: AnyRoute = route({
-  method: 'GET',
-  path: '/',
+export const frontPageRoute: AnyRoute = route('GET /', {
   safe: true,
   access: 'public',
   summary:
@@ -146,9 +136,7 @@ export const frontPageRoute: AnyRoute = route({
   },
 });
 
-export const administrationPageRoute: AnyRoute = route({
-  method: 'GET',
-  path: administrationPath,
+export const administrationPageRoute: AnyRoute = route(`GET ${administrationPath}`, {
   safe: true,
   access: 'public',
   summary: 'The page for administrators. Served with `ADMINISTRATION_PAGE` alone.',

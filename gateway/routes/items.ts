@@ -3,8 +3,8 @@ import type { AnsweredCommand, IdentityInput } from '../../actors/sync-command.t
 import { Items } from '../../actors/user/items/contract.ts';
 import { SyncLane } from '../../actors/user/sync-lane/contract.ts';
 import type { HeaderValues } from '../http/reply-headers.ts';
-import type { AnyRoute, Method, RequestContext } from '../http/route.ts';
-import { family, refusedAnswer } from './endpoint.ts';
+import type { AnyRoute, RequestContext } from '../http/route.ts';
+import { family, type RouteName, refusedAnswer } from './endpoint.ts';
 import { z } from 'zod';
 import { Revisions } from '../../actors/user/revisions/contract.ts';
 
@@ -45,9 +45,7 @@ function commandHeaders(reply: object): HeaderValues | undefined {
 }
 
 export const itemRoutes = [
-  endpoint({
-    method: 'POST',
-    path: '/v1/items',
+  endpoint('POST /v1/items', {
     command: Items.commands.sync,
     summary: 'Saves items and gives those that changed since the token.',
     bodyLimit: 'large',
@@ -56,9 +54,7 @@ export const itemRoutes = [
     adds: { snjs_version: ({ snjsVersion }) => snjsVersion, identity: identityOf },
     headersOf: commandHeaders,
   }),
-  endpoint({
-    method: 'GET',
-    path: '/v1/items/sync-command/:commandId',
+  endpoint('GET /v1/items/sync-command/:commandId', {
     command: SyncLane.commands.getSyncCommand,
     changesSomething: true,
     summary: 'What has become of a sync that its client has named.',
@@ -66,17 +62,13 @@ export const itemRoutes = [
     refusals: [409],
     adds: { digest: (context) => context.header(commandDigestHeader) },
   }),
-  endpoint({
-    method: 'POST',
-    path: '/v1/items/check-integrity',
+  endpoint('POST /v1/items/check-integrity', {
     command: Items.commands.checkIntegrity,
     summary: 'Tells which of the user’s items differ from what the client has.',
     bodyLimit: 'large',
     refusals: [400],
   }),
-  endpoint({
-    method: 'GET',
-    path: '/v1/items/:uuid',
+  endpoint('GET /v1/items/:uuid', {
     command: Items.commands.getItem,
     summary: 'Gives one item of the user, also when it is deleted.',
     refusals: [404],
@@ -93,10 +85,8 @@ const retired = { status: 410, message: 'Please update your application to see t
  * Old clients look here for the history of an item. The answer tells them to update, so that they do not find an
  * empty history.
  */
-const retiredRevisions = (method: Method, path: string): AnyRoute =>
-  revisions.route({
-    method,
-    path,
+const retiredRevisions = (name: RouteName): AnyRoute =>
+  revisions.route(name, {
     access: 'public',
     summary: 'Retired; tells old clients to update.',
     request: z.object({}),
@@ -105,26 +95,20 @@ const retiredRevisions = (method: Method, path: string): AnyRoute =>
   });
 
 export const revisionRoutes: readonly AnyRoute[] = [
-  retiredRevisions('GET', '/v1/items/:uuid/revisions'),
-  retiredRevisions('GET', '/v1/items/:uuid/revisions/:id'),
-  retiredRevisions('DELETE', '/v1/items/:uuid/revisions/:id'),
-  revisions.endpoint({
-    method: 'GET',
-    path: '/v2/items/:itemUuid/revisions',
+  retiredRevisions('GET /v1/items/:uuid/revisions'),
+  retiredRevisions('GET /v1/items/:uuid/revisions/:id'),
+  retiredRevisions('DELETE /v1/items/:uuid/revisions/:id'),
+  revisions.endpoint('GET /v2/items/:itemUuid/revisions', {
     command: Revisions.commands.listRevisions,
     summary: 'The revisions of an item, the newest first, without their content.',
     refusals: [400],
   }),
-  revisions.endpoint({
-    method: 'GET',
-    path: '/v2/items/:itemUuid/revisions/:id',
+  revisions.endpoint('GET /v2/items/:itemUuid/revisions/:id', {
     command: Revisions.commands.getRevision,
     summary: 'One revision of an item.',
     refusals: [400, 404],
   }),
-  revisions.endpoint({
-    method: 'DELETE',
-    path: '/v2/items/:itemUuid/revisions/:id',
+  revisions.endpoint('DELETE /v2/items/:itemUuid/revisions/:id', {
     command: Revisions.commands.deleteRevision,
     summary: 'Deletes one revision of an item.',
     refusals: [400],

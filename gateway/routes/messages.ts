@@ -8,35 +8,25 @@ const { endpoint } = family({ tag: 'Messages' });
 const bodyBytesMax = 128 * 1024;
 
 export const messageRoutes = [
-  endpoint({
-    method: 'GET',
-    path: '/v1/messages',
+  endpoint('GET /v1/messages', {
     command: Inbox.commands.listMessages,
     summary: 'The messages that wait for the caller.',
   }),
-  endpoint({
-    method: 'GET',
-    path: '/v1/messages/outbound',
+  endpoint('GET /v1/messages/outbound', {
     command: Inbox.commands.listSentMessages,
     summary: 'The messages that the caller has sent and that nobody has deleted.',
   }),
-  endpoint({
-    method: 'POST',
-    path: '/v1/messages',
+  endpoint('POST /v1/messages', {
     command: Inbox.commands.sendMessage,
     summary: 'Sends a message to a user.',
     bodyLimit: bodyBytesMax,
     refusals: [400, 413],
   }),
-  endpoint({
-    method: 'DELETE',
-    path: '/v1/messages/inbound',
+  endpoint('DELETE /v1/messages/inbound', {
     command: Inbox.commands.deleteMessages,
     summary: 'Deletes all messages that wait for the caller.',
   }),
-  endpoint({
-    method: 'DELETE',
-    path: '/v1/messages/:messageUuid',
+  endpoint('DELETE /v1/messages/:messageUuid', {
     command: Inbox.commands.deleteMessage,
     summary: 'Deletes a message that the caller has sent or got.',
     refusals: [400],

@@ -81,9 +81,7 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
 /** Generated once, on the first request. */
 function descriptionRoute(path: string, summary: string, describe: () => Promise<object>): AnyRoute {
   let json: Promise<string> | undefined;
-  return metadata.route({
-    method: 'GET',
-    path,
+  return metadata.route(`GET ${path}`, {
     safe: true,
     access: 'public',
     summary,

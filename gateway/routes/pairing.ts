@@ -28,51 +28,37 @@ export const pairingArea: Area = {
 const callbacks: RateBucket = { name: 'pairing callbacks', perMinute: 10, by: 'address' };
 
 const administration = [
-  endpoint({
-    method: 'GET',
-    path: `${base}/status`,
+  endpoint(`GET ${base}/status`, {
     refusals: always,
     command: UserPairing.commands.getPairing,
     summary: 'How it is with one pairing.',
   }),
-  endpoint({
-    method: 'GET',
-    path: `${base}/list`,
+  endpoint(`GET ${base}/list`, {
     refusals: always,
     command: UserPairing.commands.listPairings,
     summary: 'All pairings.',
   }),
-  endpoint({
-    method: 'POST',
-    path: `${base}/start`,
+  endpoint(`POST ${base}/start`, {
     refusals: [...always, 429],
     command: UserPairing.commands.startPairing,
     summary: 'Begins to pair a subscription: where to go, and the state to come back with.',
   }),
-  endpoint({
-    method: 'POST',
-    path: `${base}/complete`,
+  endpoint(`POST ${base}/complete`, {
     refusals: [...always, 409, 502],
     command: UserPairing.commands.completePairing,
     summary: 'Completes a pairing by hand. Only the administrator who started it may.',
   }),
-  endpoint({
-    method: 'POST',
-    path: `${base}/unpair`,
+  endpoint(`POST ${base}/unpair`, {
     refusals: [...always, 409],
     command: UserPairing.commands.unpair,
     summary: 'Removes one pairing here; the provider is not told.',
   }),
-  endpoint({
-    method: 'POST',
-    path: `${base}/unpair-all`,
+  endpoint(`POST ${base}/unpair-all`, {
     refusals: always,
     command: UserPairing.commands.unpairAll,
     summary: 'Removes all pairings and all that are under way.',
   }),
-  endpoint({
-    method: 'GET',
-    path: `${base}/usage`,
+  endpoint(`GET ${base}/usage`, {
     refusals: always,
     command: UserPairing.commands.getPairingUsage,
     summary: 'What was asked of the provider by one pairing.',
@@ -86,9 +72,7 @@ const administration = [
 const anyValue = z.unknown().optional();
 
 const callbackRoute = ({ pairedForOperator }: RoutesOptions) =>
-  route({
-    method: 'GET',
-    path: `${base}/callback`,
+  route(`GET ${base}/callback`, {
     access: 'public',
     rate: callbacks,
     summary: 'Where the provider sends the browser back: a page that says whether the pairing is complete.',

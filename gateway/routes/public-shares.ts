@@ -27,23 +27,17 @@ const noReplyMemory: RouteRefusal = {
 const notAhead = { status: 403, message: 'A share is not opened ahead of time.' } as const;
 
 const ownerRoutes = [
-  endpoint({
-    method: 'POST',
-    path: '/v1/shares',
+  endpoint('POST /v1/shares', {
     command: PublicShares.commands.createShare,
     summary: 'Shares something that the client has encrypted with anyone who gets the link.',
     bodyLimit: bodyBytesMax,
     refusals: [400, 409, 413],
   }),
-  endpoint({
-    method: 'GET',
-    path: '/v1/shares',
+  endpoint('GET /v1/shares', {
     command: PublicShares.commands.listShares,
     summary: 'The shares of the account, without what they hold.',
   }),
-  endpoint({
-    method: 'DELETE',
-    path: '/v1/shares/:shareId',
+  endpoint('DELETE /v1/shares/:shareId', {
     command: PublicShares.commands.revokeShare,
     summary: 'Revokes a share: nobody can open it any more.',
     refusals: [404],
@@ -79,9 +73,7 @@ export function publicShareRoutes({ shareIds }: RoutesOptions): readonly AnyRout
 
   return [
     ...ownerRoutes,
-    route({
-      method: 'GET',
-      path: '/v1/shares/:shareId',
+    route('GET /v1/shares/:shareId', {
       access: 'public',
       summary: 'What a share holds, for anyone who has its link. A one-time share is given once.',
       request: z.object({ shareId: z.string() }),

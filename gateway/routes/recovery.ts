@@ -90,9 +90,7 @@ export function recoveryRoutes(options: RoutesOptions): readonly AnyRoute[] {
   }
 
   return [
-    route({
-      method: 'POST',
-      path: '/v1/recovery/login-params',
+    route('POST /v1/recovery/login-params', {
       access: 'public',
       summary: 'The key params of an account, for its recovery codes.',
       request: paramsRequest,
@@ -102,9 +100,7 @@ export function recoveryRoutes(options: RoutesOptions): readonly AnyRoute[] {
     }),
     refusingLostCookies(
       options.cookies,
-      route({
-        method: 'POST',
-        path: '/v1/recovery/login',
+      route('POST /v1/recovery/login', {
         access: 'public',
         summary: 'Sign in with recovery codes: turns the second factor off.',
         request: loginRequest,
@@ -113,9 +109,7 @@ export function recoveryRoutes(options: RoutesOptions): readonly AnyRoute[] {
         handle: login,
       }),
     ),
-    route({
-      method: 'POST',
-      path: '/v1/account-recovery/lookup',
+    route('POST /v1/account-recovery/lookup', {
       access: 'public',
       summary: 'What a client has left with the server for the recovery of an account: ciphertext.',
       request: z.object({ user_uuid: z.uuid() }),

@@ -14,9 +14,7 @@ const madeRequest = z.object({ userUuid: z.string().max(64), requestType: z.stri
 const download = z.object({ userUuid: z.string().max(64), requestUuid: z.string().max(64) });
 
 export const requestRoutes: readonly AnyRoute[] = [
-  route({
-    method: 'POST',
-    path: '/v1/users/:userUuid/requests',
+  route('POST /v1/users/:userUuid/requests', {
     access: 'session',
     summary: 'Requests a download of everything the account holds, or its deletion.',
     request: madeRequest,
@@ -25,9 +23,7 @@ export const requestRoutes: readonly AnyRoute[] = [
     headers: ['x-server-password'],
     handle: async (context, request) => withSuccessField(await makeRequest(context, request)),
   }),
-  route({
-    method: 'GET',
-    path: '/v1/users/:userUuid/requests/:requestUuid',
+  route('GET /v1/users/:userUuid/requests/:requestUuid', {
     access: 'session',
     summary: 'Downloads everything the account holds, as ciphertext that clients import.',
     request: download,

@@ -44,24 +44,18 @@ const refreshBytesMax = 4_096;
 const defaultRefreshVersion = '20200115';
 
 const sessionListRoutes: readonly AnyRoute[] = [
-  endpoint({
-    method: 'GET',
-    path: '/v1/sessions',
+  endpoint('GET /v1/sessions', {
     command: Sessions.commands.listSessions,
     summary: 'The sessions of the account, the one that would live longest first.',
     refusals: [400],
   }),
-  endpoint({
-    method: 'DELETE',
-    path: '/v1/sessions/:sessionUuid',
+  endpoint('DELETE /v1/sessions/:sessionUuid', {
     command: Sessions.commands.deleteSession,
     status: 204,
     summary: 'Revoke another session of the account; its client wipes its data.',
     refusals: [400],
   }),
-  endpoint({
-    method: 'DELETE',
-    path: '/v1/sessions',
+  endpoint('DELETE /v1/sessions', {
     command: Sessions.commands.deleteOtherSessions,
     status: 204,
     summary: 'Revoke all other sessions of the account.',
@@ -125,9 +119,7 @@ export function sessionRoutes({
 
   return [
     ...sessionListRoutes,
-    route({
-      method: 'POST',
-      path: '/v1/sessions/refresh',
+    route('POST /v1/sessions/refresh', {
       access: 'public',
       summary: 'Exchange a pair of session tokens for a new one.',
       request: refreshRequest,
@@ -137,9 +129,7 @@ export function sessionRoutes({
       rate: unlimited,
       handle: refresh,
     }),
-    route({
-      method: 'POST',
-      path: '/v1/logout',
+    route('POST /v1/logout', {
       access: 'optional-session',
       summary: 'End the session; an expired access token will do.',
       request: z.object({}),

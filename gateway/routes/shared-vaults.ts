@@ -15,22 +15,16 @@ const member = `${vault}/users/:userUuid`;
 const invite = `${vault}/invites/:inviteUuid`;
 
 const vaultRoutes = [
-  endpoint({
-    method: 'GET',
-    path: vaults,
+  endpoint(`GET ${vaults}`, {
     command: Vaults.commands.listVaults,
     summary: 'The shared vaults that the caller is a member of.',
   }),
-  endpoint({
-    method: 'POST',
-    path: vaults,
+  endpoint(`POST ${vaults}`, {
     command: Vaults.commands.createVault,
     summary: 'Makes a shared vault, which the caller owns.',
     refusals,
   }),
-  endpoint({
-    method: 'DELETE',
-    path: vault,
+  endpoint(`DELETE ${vault}`, {
     command: Vaults.commands.deleteVault,
     summary: 'Ends a shared vault for all of its members. Its owner alone may.',
     refusals,
@@ -38,23 +32,17 @@ const vaultRoutes = [
 ];
 
 const memberRoutes = [
-  endpoint({
-    method: 'GET',
-    path: `${vault}/users`,
+  endpoint(`GET ${vault}/users`, {
     command: Vaults.commands.listVaultMembers,
     summary: 'The members of a shared vault, for one of them.',
     refusals,
   }),
-  endpoint({
-    method: 'DELETE',
-    path: member,
+  endpoint(`DELETE ${member}`, {
     command: Vaults.commands.removeVaultMember,
     summary: 'Removes a member of a shared vault, or leaves it.',
     refusals,
   }),
-  endpoint({
-    method: 'POST',
-    path: `${member}/designate-survivor`,
+  endpoint(`POST ${member}/designate-survivor`, {
     command: Vaults.commands.designateSurvivor,
     summary: 'Says which member gets a shared vault when the account of its owner is deleted.',
     refusals,
@@ -62,51 +50,37 @@ const memberRoutes = [
 ];
 
 const invitesOfVault = [
-  endpoint({
-    method: 'POST',
-    path: `${vault}/invites`,
+  endpoint(`POST ${vault}/invites`, {
     command: Vaults.commands.inviteToVault,
     summary: 'Invites a user to a shared vault, whether there is such a user or not.',
     bodyLimit: inviteBytesMax,
     refusals,
   }),
-  endpoint({
-    method: 'GET',
-    path: `${vault}/invites`,
+  endpoint(`GET ${vault}/invites`, {
     command: Vaults.commands.listVaultInvites,
     summary: 'The invites to a shared vault that the caller has sent and that nobody has answered.',
   }),
-  endpoint({
-    method: 'DELETE',
-    path: `${vault}/invites`,
+  endpoint(`DELETE ${vault}/invites`, {
     command: Vaults.commands.cancelVaultInvites,
     summary: 'Cancels the invites to a shared vault that the caller has sent.',
   }),
-  endpoint({
-    method: 'PATCH',
-    path: invite,
+  endpoint(`PATCH ${invite}`, {
     command: Vaults.commands.changeVaultInvite,
     summary: 'Changes what an invite says that the caller has sent.',
     bodyLimit: inviteBytesMax,
     refusals,
   }),
-  endpoint({
-    method: 'POST',
-    path: `${invite}/accept`,
+  endpoint(`POST ${invite}/accept`, {
     command: Vaults.commands.acceptVaultInvite,
     summary: 'Accepts an invite, again and again.',
     refusals,
   }),
-  endpoint({
-    method: 'POST',
-    path: `${invite}/decline`,
+  endpoint(`POST ${invite}/decline`, {
     command: Vaults.commands.endVaultInvite,
     summary: 'Declines an invite, or cancels one that the caller has sent.',
     refusals,
   }),
-  endpoint({
-    method: 'DELETE',
-    path: invite,
+  endpoint(`DELETE ${invite}`, {
     command: Vaults.commands.endVaultInvite,
     summary: 'Declines an invite, or cancels one that the caller has sent.',
     refusals,
@@ -114,27 +88,19 @@ const invitesOfVault = [
 ];
 
 const invitesOfCaller = [
-  endpoint({
-    method: 'GET',
-    path: `${vaults}/invites`,
+  endpoint(`GET ${vaults}/invites`, {
     command: Inbox.commands.listInboundInvites,
     summary: 'The invites that wait for the caller’s answer.',
   }),
-  endpoint({
-    method: 'GET',
-    path: `${vaults}/invites/outbound`,
+  endpoint(`GET ${vaults}/invites/outbound`, {
     command: Vaults.commands.listOutboundInvites,
     summary: 'The invites that the caller has sent and that nobody has answered.',
   }),
-  endpoint({
-    method: 'DELETE',
-    path: `${vaults}/invites/inbound`,
+  endpoint(`DELETE ${vaults}/invites/inbound`, {
     command: Vaults.commands.declineInboundInvites,
     summary: 'Declines all invites that wait for the caller’s answer.',
   }),
-  endpoint({
-    method: 'DELETE',
-    path: `${vaults}/invites/outbound`,
+  endpoint(`DELETE ${vaults}/invites/outbound`, {
     command: Vaults.commands.cancelOutboundInvites,
     summary: 'Cancels all invites that the caller has sent.',
   }),

@@ -129,9 +129,7 @@ export function signInRoutes(options: RoutesOptions): readonly AnyRoute[] {
   }
 
   const paramsRoute = (method: Method, path: string, summary: string) =>
-    route({
-      method,
-      path,
+    route(`${method} ${path}`, {
       access: 'optional-session',
       summary,
       request: loginParamsRequest,
@@ -144,9 +142,7 @@ export function signInRoutes(options: RoutesOptions): readonly AnyRoute[] {
   const loginRoute = (path: string, summary: string) =>
     refusingLostCookies(
       cookieOptions,
-      route({
-        method: 'POST',
-        path,
+      route(`POST ${path}`, {
         access: 'public',
         summary,
         request: loginRequest,

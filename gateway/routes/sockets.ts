@@ -121,9 +121,7 @@ export function socketRoutes(
     summary: string,
     handle: (context: RequestContext<'public'>) => Promise<RouteReply>,
   ) =>
-    plain.route({
-      method,
-      path: '/v1/sockets/connections',
+    plain.route(`${method} /v1/sockets/connections`, {
       access: 'public',
       summary,
       request: nothing,
@@ -134,9 +132,7 @@ export function socketRoutes(
     });
 
   return [
-    route({
-      method: 'POST',
-      path: '/v1/sockets/tokens',
+    route('POST /v1/sockets/tokens', {
       access: 'session',
       summary: 'A token with which the session may open sockets at `/sockets` within a minute.',
       request: nothing,
@@ -158,9 +154,7 @@ export function socketRoutes(
     }),
     connectionRoute('POST', 'Records a socket that a separate front end has opened.', opened),
     connectionRoute('DELETE', 'Takes note that such a socket has closed.', noted),
-    plain.route({
-      method: 'GET',
-      path: '/v1/sockets/sync/capabilities',
+    plain.route('GET /v1/sockets/sync/capabilities', {
       safe: true,
       access: 'public',
       summary: 'Whether items may be synced over a socket: an empty list if not, or not at the moment.',
@@ -172,9 +166,7 @@ export function socketRoutes(
         return { status: 200, body: { capabilities: isThere ? [capability] : [] } };
       },
     }),
-    plain.route({
-      method: 'POST',
-      path: '/v1/sockets/sync/ticket',
+    plain.route('POST /v1/sockets/sync/ticket', {
       access: 'session',
       summary: 'A ticket that opens one socket at `/sockets/sync` within half a minute.',
       request: z.object({ deviceId: z.unknown().optional() }),

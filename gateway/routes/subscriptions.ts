@@ -18,45 +18,33 @@ const { endpoint, route } = family({ tag: 'Subscriptions' });
 const hasSuccessField = true;
 
 const inviteRoutes = [
-  endpoint({
-    method: 'POST',
-    path: '/v1/subscription-tokens',
+  endpoint('POST /v1/subscription-tokens', {
     command: Subscription.commands.makeSubscriptionToken,
     summary: 'A token that shows subscription and features without a session, for three hours.',
   }),
-  endpoint({
-    method: 'POST',
-    path: '/v1/subscription-invites',
+  endpoint('POST /v1/subscription-invites', {
     command: Subscription.commands.createInvite,
     summary: 'Invites an address to share the subscription.',
     refusals: [400],
     hasSuccessField,
   }),
-  endpoint({
-    method: 'GET',
-    path: '/v1/subscription-invites',
+  endpoint('GET /v1/subscription-invites', {
     command: Subscription.commands.listInvites,
     summary: 'The invites that the caller has sent.',
   }),
-  endpoint({
-    method: 'DELETE',
-    path: '/v1/subscription-invites/:inviteUuid',
+  endpoint('DELETE /v1/subscription-invites/:inviteUuid', {
     command: Subscription.commands.endInvite,
     summary: 'Cancels an invite, or declines one that was sent to the caller.',
     refusals: [400],
     hasSuccessField,
   }),
-  endpoint({
-    method: 'POST',
-    path: '/v1/subscription-invites/:inviteUuid/accept',
+  endpoint('POST /v1/subscription-invites/:inviteUuid/accept', {
     command: Subscription.commands.acceptInvite,
     summary: 'Accepts an invite that was sent to the caller’s address.',
     refusals: [400],
     hasSuccessField,
   }),
-  endpoint({
-    method: 'POST',
-    path: '/v1/subscription-invites/:inviteUuid/decline',
+  endpoint('POST /v1/subscription-invites/:inviteUuid/decline', {
     command: Subscription.commands.declineInvite,
     summary: 'Declines an invite that was sent to the caller’s address.',
     refusals: [400],
@@ -103,9 +91,7 @@ export function subscriptionRoutes({
 
   return [
     ...inviteRoutes,
-    route({
-      method: 'POST',
-      path: '/v1/offline/subscription-tokens',
+    route('POST /v1/offline/subscription-tokens', {
       access: 'public',
       summary: 'Mails a subscription token to the owner of an account of this address.',
       request: mailed,
@@ -113,9 +99,7 @@ export function subscriptionRoutes({
       refusals: [400, 429, 503],
       handle: mailToken,
     }),
-    route({
-      method: 'GET',
-      path: '/v1/offline/users/subscription',
+    route('GET /v1/offline/users/subscription', {
       access: 'public',
       safe: true,
       summary: 'The subscription of the account that a subscription token was made for.',
@@ -127,9 +111,7 @@ export function subscriptionRoutes({
         actors.get(Subscription, userUuid).ask.offlineSubscription(claims, ask),
       ),
     }),
-    route({
-      method: 'GET',
-      path: '/v1/offline/features',
+    route('GET /v1/offline/features', {
       access: 'public',
       safe: true,
       summary: 'What the account may use that a subscription token was made for.',
