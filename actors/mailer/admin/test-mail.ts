@@ -81,14 +81,8 @@ function begin(
   };
 }
 
-const tooMany = (retryAfterMs: number): Refused => ({
-  refused: {
-    reason: 'too-many',
-    tag: 'too-many-tests',
-    message: `There are ${testsPerMinute} tests in a minute.`,
-    retryAfterMs,
-  },
-});
+const tooMany = (retryAfterMs: number): Refused =>
+  refuse.tooMany(`There are ${testsPerMinute} tests in a minute.`, retryAfterMs, { tag: 'too-many-tests' });
 
 function send(
   steps: Workflow,

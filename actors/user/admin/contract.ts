@@ -33,8 +33,10 @@ const registration = z.object({
   enforcedByOperator: z.boolean(),
 });
 
-/** Refusals: 403 for anyone else, 404 for a user who does not exist. */
-const commands = {
+export const Administration = contract({
+  name: 'user',
+  /** Refusals: 403 for anyone else, 404 for a user who does not exist. */
+commands: {
   getRegistration: reads({ ok: registration }),
   /** Refusals: 400 if it says neither or both. */
   setRegistration: writes({
@@ -72,9 +74,5 @@ const commands = {
       value: z.string().nullable(),
     }),
   }),
-};
-
-export const Administration = contract({
-  name: 'user',
-  commands,
+},
 });

@@ -6,7 +6,9 @@ import { openToBridges, reads, writes } from '../../signed-in.ts';
 
 const nothing = z.object({});
 
-const commands = {
+export const AssistantBudget = contract({
+  name: 'user',
+  commands: openToBridges({
   getAssistantUsage: reads({
     bearerSuffices: true,
     /** A `limit` of 0 is none. `resetsAt` is ISO text. */
@@ -35,9 +37,5 @@ const commands = {
     request: z.object({ streamUuid: z.string(), isRefunded: z.boolean() }),
     reply: nothing,
   },
-};
-
-export const AssistantBudget = contract({
-  name: 'user',
-  commands: openToBridges(commands),
+}),
 });

@@ -93,7 +93,9 @@ const eventsMax = 200;
 /** Query fields come as text. */
 const wholeNumber = z.coerce.number().int().min(1);
 
-const commands = {
+export const AuditTrail = contract({
+  name: 'user',
+  commands: {
   /** The newest first. */
   getAuditTrail: readsOf({
     fields: z.object({
@@ -120,11 +122,7 @@ const commands = {
       before: z.int().nullable(),
     }),
   }),
-};
-
-export const AuditTrail = contract({
-  name: 'user',
-  commands,
+},
   tells: {
     /** An event of a sign-in, from the `signin` actor of the account's address. */
     signInNoted: z.object({

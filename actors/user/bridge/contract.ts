@@ -36,7 +36,9 @@ const bridgeToken = z.object({
   expiresAt: z.string().nullable(),
 });
 
-const commands = {
+export const Bridges = contract({
+  name: 'user',
+  commands: {
   /** Shows the token this once. Refusals: 400 for a blank label, too many tokens, or too many bytes of keys. */
   makeBridgeToken: writes({
     fields: z.object({
@@ -84,9 +86,5 @@ const commands = {
       }),
     ),
   },
-};
-
-export const Bridges = contract({
-  name: 'user',
-  commands,
+},
 });

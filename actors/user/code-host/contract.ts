@@ -3,12 +3,10 @@ import { contract } from '../../../runtime/contract.ts';
 import { openToBridges, writes } from '../../signed-in.ts';
 
 
-const commands = {
-  /** Counts one attempt. Refusals: 429 after ten within a minute. */
-  spendPublishing: writes({ bearerSuffices: true }),
-};
-
 export const CodePublishing = contract({
   name: 'user',
-  commands: openToBridges(commands),
+  commands: openToBridges({
+  /** Counts one attempt. Refusals: 429 after ten within a minute. */
+  spendPublishing: writes({ bearerSuffices: true }),
+}),
 });

@@ -17,8 +17,10 @@ import {
 } from '../../mailer/operator-contract.ts';
 import { reads, writes } from '../../signed-in.ts';
 
-/** Each may be refused with 403 `admin-required`, 501 or 503. */
-const commands = {
+export const EmailDelivery = contract({
+  name: 'user',
+  /** Each may be refused with 403 `admin-required`, 501 or 503. */
+commands: {
   listMailRelays: reads({ ok: relayListView }),
   setMailRelays: writes({ fields: z.object(relayListFields), ok: relayListView }),
   testMail: writes({ fields: z.object(testFields), ok: testView }),
@@ -27,9 +29,5 @@ const commands = {
   listMailAudit: reads({ fields: z.object(auditPageFields), ok: auditPageView }),
   retryMail: writes({ fields: z.object(recordFields), ok: z.object({ record: queueRecordView }) }),
   discardMail: writes({ fields: z.object(recordFields) }),
-};
-
-export const EmailDelivery = contract({
-  name: 'user',
-  commands,
+},
 });

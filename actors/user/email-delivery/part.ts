@@ -1,23 +1,19 @@
 /** The administration of mail: passes the requests of administrators on to the mailer. */
 import { mailerId } from '../../mailer/contract.ts';
 import { MailAdministration } from '../../mailer/operator-contract.ts';
+import { refuse } from '../../reply.ts';
 import { administeredBy } from '../administered.ts';
 import { userPart } from '../hooks.ts';
 import { EmailDelivery } from './contract.ts';
 
 const administered = administeredBy({
   actorOf: (actors) => actors.get(MailAdministration, mailerId).ask,
-  unavailable: {
-    refused: {
-      reason: 'unavailable',
-      tag: 'email-delivery-unavailable',
-      message: 'The mail queue cannot be reached at the moment. Please try again.',
-      retryAfterMs: 5_000,
-    },
-  },
+  unavailable: refuse.notNow('The mail queue cannot be reached at the moment. Please try again.', 5_000, {
+    tag: 'email-delivery-unavailable',
+  }),
 });
 
-const commands = {
+export const emailDelivery = userPart(EmailDelivery, { name: 'email-delivery', commands: {
   listMailRelays: administered(EmailDelivery.commands.listMailRelays, (mailer) => mailer.listRelays({})),
   setMailRelays: administered(EmailDelivery.commands.setMailRelays, (mailer, request) =>
     mailer.setRelays(request),
@@ -32,6 +28,4 @@ const commands = {
   ),
   retryMail: administered(EmailDelivery.commands.retryMail, (mailer, request) => mailer.retry(request)),
   discardMail: administered(EmailDelivery.commands.discardMail, (mailer, request) => mailer.discard(request)),
-};
-
-export const emailDelivery = userPart(EmailDelivery, { name: 'email-delivery', commands });
+} });

@@ -32,7 +32,9 @@ const trustedDevice = z.object({
   expiresAt: z.number(),
 });
 
-const commands = {
+export const Factors = contract({
+  name: 'user',
+  commands: {
   /** A secret for an authenticator app. It is no factor yet. Refusals: 400 if one is on. */
   offerTotpSecret: writesOf({ ok: z.object({ success, secret: z.string() }) }),
   /** Refusals: 400 for a missing or wrong password, 423. */
@@ -149,11 +151,7 @@ const commands = {
     fields: z.object({ trustedDeviceUuid: z.string().max(64) }),
     ok: z.object({ message: z.string() }),
   }),
-};
-
-export const Factors = contract({
-  name: 'user',
-  commands,
+},
   tells: {
     /** A sign-in waits for an approval by one of the user's devices. */
     approvalRequested: approvalSchema,

@@ -35,7 +35,11 @@ function usable(view: View) {
   return { escrow: { escrow: text, identifier: email, workspace_identifier: workspace } };
 }
 
-const commands = {
+export const factors = userPart(Factors, {
+  name: 'factors',
+  uses: [AccountSettings, SigninKeys, UserSecrets, WebAuthnSettings],
+  slices: [totpSlice, appPasswordMap, authenticatorMap, authenticatorOfferSlice, trustedDeviceMap],
+  commands: {
   offerTotpSecret,
   makeRecoveryCodes,
   ...approvalCommands,
@@ -46,13 +50,7 @@ const commands = {
   authenticatorsOf,
   ...appPasswordCommands,
   ...trustedDeviceCommands,
-};
-
-export const factors = userPart(Factors, {
-  name: 'factors',
-  uses: [AccountSettings, SigninKeys, UserSecrets, WebAuthnSettings],
-  slices: [totpSlice, appPasswordMap, authenticatorMap, authenticatorOfferSlice, trustedDeviceMap],
-  commands,
+},
   tells: { approvalRequested: approvalRequestedTell, mailCode: mailCodeTell },
   on: {
     // The other factors stay: the account must not come out of a ban less protected than before.

@@ -6,27 +6,6 @@ import { openToBridges, reads, writes } from '../../signed-in.ts';
 
 const success = z.boolean();
 
-const commands = {
-  listMessages: reads({ ok: z.object({ messages: z.array(messageSchema).readonly() }) }),
-  /** Those that the caller has sent and nobody has deleted. */
-  listSentMessages: reads({ ok: z.object({ messages: z.array(messageSchema).readonly() }) }),
-  /** Refusals: 400. A recipient who does not exist makes no difference. */
-  sendMessage: writes({
-    fields: z.object({
-      recipient_uuid: z.string(),
-      encrypted_message: z.string(),
-      replaceability_identifier: z.string().nullish(),
-    }),
-    ok: z.object({ message: messageSchema }),
-  }),
-  /** Called by the sender or the recipient. Refusals: 400. */
-  deleteMessage: writes({ fields: z.object({ messageUuid: z.string() }), ok: z.object({ success }) }),
-  deleteMessages: writes({ ok: z.object({ success }) }),
-
-  /** The invites to vaults that the caller has not answered, as far as their vaults have reported. */
-  listInboundInvites: reads({ ok: z.object({ invites: z.array(vaultInviteSchema).readonly() }) }),
-};
-
 const ofVault = { vaultUuid: z.string() };
 
 /** What a notification is about. Only one vault ever tells of a subject. */
@@ -45,7 +24,29 @@ export type Subject = z.infer<typeof subjectSchema>;
 /** The position of the vault's head when it happened. Tells come in no order, and the greatest counts. */
 const at = z.int();
 
-const tells = {
+export const Inbox = contract({
+  name: 'user',
+  commands: openToBridges({
+  listMessages: reads({ ok: z.object({ messages: z.array(messageSchema).readonly() }) }),
+  /** Those that the caller has sent and nobody has deleted. */
+  listSentMessages: reads({ ok: z.object({ messages: z.array(messageSchema).readonly() }) }),
+  /** Refusals: 400. A recipient who does not exist makes no difference. */
+  sendMessage: writes({
+    fields: z.object({
+      recipient_uuid: z.string(),
+      encrypted_message: z.string(),
+      replaceability_identifier: z.string().nullish(),
+    }),
+    ok: z.object({ message: messageSchema }),
+  }),
+  /** Called by the sender or the recipient. Refusals: 400. */
+  deleteMessage: writes({ fields: z.object({ messageUuid: z.string() }), ok: z.object({ success }) }),
+  deleteMessages: writes({ ok: z.object({ success }) }),
+
+  /** The invites to vaults that the caller has not answered, as far as their vaults have reported. */
+  listInboundInvites: reads({ ok: z.object({ invites: z.array(vaultInviteSchema).readonly() }) }),
+}),
+  tells: {
   // --- by vaults ----------------------------------------------------------------------------------------------
 
   /**
@@ -78,10 +79,5 @@ const tells = {
   messagesWithdrawn: z.object({ uuids: z.array(z.string()).readonly() }),
   /** Tells the sender that the recipient has deleted these, or had no capacity for them. */
   messagesGone: z.object({ uuids: z.array(z.string()).readonly() }),
-};
-
-export const Inbox = contract({
-  name: 'user',
-  commands: openToBridges(commands),
-  tells,
+},
 });

@@ -70,16 +70,20 @@ const inboxPurge = purging({
   },
 });
 
-const commands = {
+export const inbox = userPart(Inbox, {
+  name: 'inbox',
+  uses: [ItemSettings],
+  slices: [inboxSlice, recentlyDeletedSlice, sentSlice],
+  tables: [inboxMessageTable, notificationTable, inboundInviteTable, sentMessageTable],
+  commands: {
   listMessages,
   listSentMessages,
   sendMessage,
   deleteMessage,
   deleteMessages,
   listInboundInvites,
-};
-
-const tells = {
+},
+  tells: {
   notified,
   itemsRemoved: itemsRemovedTell,
   itemsRejoined,
@@ -89,14 +93,6 @@ const tells = {
   messageSent,
   messagesWithdrawn,
   messagesGone,
-};
-
-export const inbox = userPart(Inbox, {
-  name: 'inbox',
-  uses: [ItemSettings],
-  slices: [inboxSlice, recentlyDeletedSlice, sentSlice],
-  tables: [inboxMessageTable, notificationTable, inboundInviteTable, sentMessageTable],
-  commands,
-  tells,
+},
   on: { purgeFirst: inboxPurge },
 });

@@ -6,7 +6,7 @@ import { NotOffered, notOffered } from './contract.ts';
 
 const { showNothing, doNothing, showAdministratorsNothing, doNothingForAdministrators } = NotOffered.commands;
 
-const commands = {
+export const notOfferedPart = userPart(NotOffered, { name: 'not-offered', commands: {
   showNothing: signedInRead({ ...showNothing, answer: () => ({}) }),
   doNothing: signedInRead({ ...doNothing, answer: () => notOffered }),
   showAdministratorsNothing: signedInRead({
@@ -17,6 +17,4 @@ const commands = {
     ...doNothingForAdministrators,
     answer: (view, _asked, _reads, by) => (mayAdminister(view, by) ? notOffered : adminRequired),
   }),
-};
-
-export const notOfferedPart = userPart(NotOffered, { name: 'not-offered', commands });
+} });

@@ -15,8 +15,10 @@ import {
 } from '../../pairing/operator-contract.ts';
 import { reads, writes } from '../../signed-in.ts';
 
-/** Each may be refused with 403 `admin-required`, and as `PairingAdministration` says. */
-const commands = {
+export const UserPairing = contract({
+  name: 'user',
+  /** Each may be refused with 403 `admin-required`, and as `PairingAdministration` says. */
+commands: {
   getPairing: reads({ fields: z.object(subscriptionFields), ok: statusView }),
   listPairings: reads({ ok: listView }),
   startPairing: writes({ fields: z.object(subscriptionFields), ok: startView }),
@@ -24,9 +26,8 @@ const commands = {
   unpair: writes({ fields: z.object(unpairFields), ok: unpairView }),
   unpairAll: writes({ fields: z.object(unpairAllFields), ok: unpairAllView }),
   getPairingUsage: reads({ fields: z.object(subscriptionFields), ok: usageView }),
-};
-
-const tells = {
+},
+  tells: {
   /** Sent by the `pairing` actor in the commit of the event. */
   pairingNoted: z.object({
     event: z.enum([
@@ -37,10 +38,5 @@ const tells = {
     ]),
     subscriptionId: z.string().nullable(),
   }),
-};
-
-export const UserPairing = contract({
-  name: 'user',
-  commands,
-  tells,
+},
 });

@@ -2,6 +2,7 @@
 import { tell } from '../../../runtime/command.ts';
 import { pairingId } from '../../pairing/contract.ts';
 import { PairingAdministration } from '../../pairing/operator-contract.ts';
+import { refuse } from '../../reply.ts';
 import { administeredBy } from '../administered.ts';
 import { audit } from '../audit/trail.ts';
 import { userPart } from '../hooks.ts';
@@ -10,17 +11,12 @@ import { UserPairing } from './contract.ts';
 
 const administered = administeredBy({
   actorOf: (actors) => actors.get(PairingAdministration, pairingId).ask,
-  unavailable: {
-    refused: {
-      reason: 'unavailable',
-      tag: 'pairing-unreachable',
-      retryAfterMs: 5_000,
-      message: 'The pairings cannot be reached at the moment. Please try again.',
-    },
-  },
+  unavailable: refuse.notNow('The pairings cannot be reached at the moment. Please try again.', 5_000, {
+    tag: 'pairing-unreachable',
+  }),
 });
 
-const commands = {
+export const pairing = userPart(UserPairing, { name: 'pairing', commands: {
   getPairing: administered(UserPairing.commands.getPairing, (pairing, request) => pairing.status(request)),
   listPairings: administered(UserPairing.commands.listPairings, (pairing, request) => pairing.list(request)),
   startPairing: administered(UserPairing.commands.startPairing, (pairing, request) => pairing.start(request)),
@@ -32,15 +28,11 @@ const commands = {
   getPairingUsage: administered(UserPairing.commands.getPairingUsage, (pairing, request) =>
     pairing.usage(request),
   ),
-};
-
-const tells = {
+}, tells: {
   pairingNoted: tell({
     ...UserPairing.tells.pairingNoted,
     turn: (turn, { event, subscriptionId }) => {
       if (isActive(turn)) audit(turn, event, null, subscriptionId ?? undefined);
     },
   }),
-};
-
-export const pairing = userPart(UserPairing, { name: 'pairing', commands, tells });
+} });

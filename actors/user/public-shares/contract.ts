@@ -15,7 +15,9 @@ const shareView = z.object({
 
 const ofShare = z.object({ shareUuid: z.string() });
 
-const commands = {
+export const PublicShares = contract({
+  name: 'user',
+  commands: openToBridges({
   /** Refusals: 400 `invalid-share`, 409 `share-limit`, 413 `payload-too-large`. */
   createShare: writes({
     fields: z.object({
@@ -51,15 +53,9 @@ const commands = {
       bytes: z.number(),
     }),
   },
-};
-
-const tells = {
+}),
+  tells: {
   /** From the share: when it was first opened, and since when nobody can open it. */
   shareOpened: ofShare.extend({ atMs: z.number(), endedAtMs: z.number().nullable() }),
-};
-
-export const PublicShares = contract({
-  name: 'user',
-  commands: openToBridges(commands),
-  tells,
+},
 });

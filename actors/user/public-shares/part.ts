@@ -20,7 +20,7 @@ import { sharedRead, type Turn, tell, type View } from '../../../runtime/command
 import { unlessAbsent } from '../../../runtime/handles.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { ShareIds } from '../../identity/share-ids.ts';
-import { isRefused, type Refused, refuse } from '../../reply.ts';
+import { isRefused, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
 import { Share, shareNotFound, termsFields } from '../../share/contract.ts';
 import { isoTime, isoTimeOrNull, newestFirst } from '../../times.ts';
@@ -59,13 +59,7 @@ const publicShareMap = sliceMap<PublicShare>({
 });
 
 const tooMany = refuse.conflict('You have too many shares. Please revoke some first.', 'share-limit');
-const tooLate: Refused = {
-  refused: {
-    reason: 'unavailable',
-    message: 'The share could not be stored in time. Please try again.',
-    retryAfterMs: 5_000,
-  },
-};
+const tooLate = refuse.notNow('The share could not be stored in time. Please try again.', 5_000);
 
 const createShare = signedInWorkflow({
   ...PublicShares.commands.createShare,

@@ -32,7 +32,9 @@ export type PublishedReminderResponse = z.infer<typeof publishedReminder>;
 /** Judged in the actor after the feature flag, with a tag of its own for each refusal. */
 const unchecked = z.unknown().optional();
 
-const commands = {
+export const PublishedReminders = contract({
+  name: 'user',
+  commands: openToBridges({
   /** Works while the feature is off, as it tells of that. */
   getDeliveryFlags: reads({
     ok: z.object({
@@ -70,11 +72,7 @@ const commands = {
     fields: z.object({ id: z.string().max(128) }),
     ok: z.object({ deleted: z.literal(true) }),
   }),
-};
-
-export const PublishedReminders = contract({
-  name: 'user',
-  commands: openToBridges(commands),
+}),
   timers: {
     /** A published reminder is due, or counts as sent. */
     watchDeliveries: z.null(),

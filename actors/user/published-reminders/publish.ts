@@ -53,14 +53,9 @@ const alreadyAccepted = refuse.conflict(
   'delivery-accepted',
 );
 /** Longer than a provider may take. */
-const beingSent: Refused = {
-  refused: {
-    reason: 'conflict',
-    tag: 'delivery-in-flight',
-    message: 'A reminder is being sent at this moment.',
-    retryAfterMs: 15_000,
-  },
-};
+const beingSent = refuse.conflict('A reminder is being sent at this moment.', 'delivery-in-flight', {
+  retryAfterMs: 15_000,
+});
 
 const all = (view: View): readonly PublishedReminder[] => [...view.entries(publishedReminderMap).values()];
 

@@ -16,7 +16,9 @@ export type ReminderResponse = z.infer<typeof emailReminder>;
 /** Judged in the actor, with one tag for anything wrong. */
 const unchecked = z.unknown().optional();
 
-const commands = {
+export const Reminders = contract({
+  name: 'user',
+  commands: openToBridges({
   /** Refusals: 400 `invalid-email-reminder`, `email-reminder-limit`, `email-reminders-disabled`, `email-delivery-unavailable`. */
   makeReminder: writes({
     /** `time` counts if `dueAt` is absent. */
@@ -30,11 +32,7 @@ const commands = {
     fields: z.object({ reminderId: z.string().max(64) }),
     ok: z.object({ message: z.string() }),
   }),
-};
-
-export const Reminders = contract({
-  name: 'user',
-  commands: openToBridges(commands),
+}),
   timers: {
     /** A reminder is due, or leaves the list. */
     sendReminders: z.null(),

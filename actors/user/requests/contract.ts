@@ -17,7 +17,9 @@ export const exportCursorSchema = z.object({
 export type ExportCursor = z.infer<typeof exportCursorSchema>;
 export const firstExportCursor: ExportCursor = { part: 'items', vault: null, after: 0 };
 
-const commands = {
+export const Requests = contract({
+  name: 'user',
+  commands: openToBridges({
   /** Only `data-export`. Refusals: 400. */
   makeRequest: writesOf({
     fields: z.object({ requestType: z.string().max(64) }),
@@ -49,9 +51,5 @@ const commands = {
       next: exportCursorSchema.nullable(),
     }),
   }),
-};
-
-export const Requests = contract({
-  name: 'user',
-  commands: openToBridges(commands),
+}),
 });

@@ -8,7 +8,9 @@ import { reads, writes } from '../../signed-in.ts';
 
 const uuid = z.string().max(64);
 
-const commands = {
+export const Revisions = contract({
+  name: 'user',
+  commands: {
   /** Without content. Empty for an item that is not the user's. Refusals: 400 for an invalid uuid. */
   listRevisions: reads({
     fields: z.object({ itemUuid: uuid }),
@@ -24,11 +26,7 @@ const commands = {
     fields: z.object({ itemUuid: uuid, id: uuid }),
     ok: z.object({ message: z.string() }),
   }),
-};
-
-export const Revisions = contract({
-  name: 'user',
-  commands,
+},
   timers: revisionTimerShapes,
   tells: {
     /** Items were deleted here that had been in other collections. Their history there goes. */

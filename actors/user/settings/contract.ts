@@ -22,7 +22,9 @@ const success = z.boolean();
 const password = z.string().optional();
 const oneSetting = z.object({ success, setting: settingSchema.optional() });
 
-const commands = {
+export const Settings = contract({
+  name: 'user',
+  commands: openToBridges({
   /** All but secrets. */
   listSettings: readsOf({ ok: z.object({ success, settings: z.array(settingSchema) }) }),
   /** For a secret it only says that it is set. Refusals: 400 for an unknown name, and for a setting that is not set; 423. */
@@ -46,9 +48,5 @@ const commands = {
     fields: z.object({ name, value: z.string().nullable() }),
     ok: oneSetting,
   }),
-};
-
-export const Settings = contract({
-  name: 'user',
-  commands: openToBridges(commands),
+}),
 });

@@ -108,7 +108,10 @@ const commands = {
 
 const ofInvite = z.object({ inviteUuid: z.string() });
 
-const tells = {
+export const Subscription = contract({
+  name: 'user',
+  commands: { ...openToBridges(commands), ...tokenCommands },
+  tells: {
   /** Tells the invitee that the invite is accepted. */
   subscriptionShared: ofInvite.extend({ subscriptionId: z.int() }),
   /** Tells the invitee that the subscription is no longer shared. */
@@ -118,10 +121,5 @@ const tells = {
 
   /** A request for a subscription token for this address. */
   mailSubscriptionToken: z.object({ email: z.string() }),
-};
-
-export const Subscription = contract({
-  name: 'user',
-  commands: { ...openToBridges(commands), ...tokenCommands },
-  tells,
+},
 });

@@ -77,7 +77,12 @@ const getFeatures = signedInRead({
   answer: (view) => ({ success: true, userUuid: view.self.id, features }),
 });
 
-const commands = {
+export const subscription = userPart(Subscription, {
+  name: 'subscription',
+  uses: [AccountSettings, SubscriptionTokens],
+  slices: [premiumSlice, inviteMap, shareMap],
+  tables: [inviteTable],
+  commands: {
   getSubscription,
   getFeatures,
   makeSubscriptionToken,
@@ -90,22 +95,13 @@ const commands = {
   acceptInvite,
   answerInvite,
   activatePremium,
-};
-
-const tells = {
+},
+  tells: {
   subscriptionShared,
   subscriptionUnshared,
   inviteLeft,
   mailSubscriptionToken,
-};
-
-export const subscription = userPart(Subscription, {
-  name: 'subscription',
-  uses: [AccountSettings, SubscriptionTokens],
-  slices: [premiumSlice, inviteMap, shareMap],
-  tables: [inviteTable],
-  commands,
-  tells,
+},
   on: {
     accountDeleted: (turn) => {
       forgetInvites(turn);

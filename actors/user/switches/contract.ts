@@ -27,7 +27,9 @@ const switchId = z.string().max(64);
 /** Judged in the actor, with one tag for anything wrong. */
 const unchecked = z.unknown().optional();
 
-const commands = {
+export const Switches = contract({
+  name: 'user',
+  commands: openToBridges({
   /** Refusals: 400 `invalid-dead-man-switch` and `email-delivery-unavailable`, 409 `dead-man-switch-limit`. */
   makeSwitch: writes({
     fields: z.object({
@@ -48,11 +50,7 @@ const commands = {
   checkIn: writes({ fields: z.object({ switchId }), ok: z.object({ deadline: z.number() }) }),
   /** Refusals: 404. */
   deleteSwitch: writes({ fields: z.object({ switchId }), ok: z.object({ message: z.string() }) }),
-};
-
-export const Switches = contract({
-  name: 'user',
-  commands: openToBridges(commands),
+}),
   timers: {
     /** A switch needs a warning, a look, its mail or another attempt. */
     watchSwitches: z.null(),

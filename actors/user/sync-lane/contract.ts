@@ -26,7 +26,9 @@ const ticketClaimsSchema = z.object({
 });
 export type TicketClaims = z.infer<typeof ticketClaimsSchema>;
 
-const commands = {
+export const SyncLane = contract({
+  name: 'user',
+  commands: {
   /** The content of a new ticket for this session. */
   mintSyncTicket: reads({ ok: ticketClaimsSchema.extend({ issuedAtMs: z.number() }) }),
   /**
@@ -71,11 +73,7 @@ const commands = {
         ? JSON.stringify({ command })
         : `{"command":${JSON.stringify(command)},"result":${syncReplyJson(result)}}`,
   }),
-};
-
-export const SyncLane = contract({
-  name: 'user',
-  commands,
+},
   timers: {
     /** The oldest commands of the journal are too old, or there are too many. */
     trimSyncJournal: z.null(),

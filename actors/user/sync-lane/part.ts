@@ -2,7 +2,7 @@
 
 import type { z } from 'zod';
 import { command, type Turn, type View } from '../../../runtime/command.ts';
-import type { Refused } from '../../reply.ts';
+import { refuse } from '../../reply.ts';
 import { userPart } from '../hooks.ts';
 import { getSyncCommand } from '../items/sync.ts';
 import { isInUse } from '../profile.ts';
@@ -19,14 +19,11 @@ const ticketMs = 30_000;
 const syncDisabled = 'SYNC_DISABLED';
 
 /** Clients look for `code`. Without `Retry-After` they stop asking for tickets. */
-const switchedOff: Refused = {
-  refused: {
-    reason: 'unavailable',
-    tag: syncDisabled,
-    payload: { code: syncDisabled },
-    message: 'An administrator has switched the sync lane off for this account. Items sync over HTTP.',
-  },
-};
+const switchedOff = refuse.unavailable(
+  'An administrator has switched the sync lane off for this account. Items sync over HTTP.',
+  syncDisabled,
+  { payload: { code: syncDisabled } },
+);
 
 const isSwitchedOff = (view: View): boolean => settingValue(view, 'LIVE_SYNC_ENABLED') === 'false';
 

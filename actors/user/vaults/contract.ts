@@ -70,15 +70,6 @@ const commands = {
 
 const membership = z.object({ vaultUuid: z.string(), membership: z.number() });
 
-/** From vaults, in no order (`memberships.ts`). */
-const tells = {
-  joined: membership,
-  /** The same tell notifies the user, as one commit may end a thousand memberships. `at` is as in the inbox. */
-  left: membership.extend({ at: z.int() }),
-  /** The vault has invited the user for the first time. */
-  mailVaultInvite: z.object({ inviteUuid: z.string() }),
-};
-
 export const Vaults = contract({
   name: 'user',
   commands: {
@@ -86,5 +77,12 @@ export const Vaults = contract({
     // It takes access from the other members.
     deleteVault: commands.deleteVault,
   },
-  tells,
+  /** From vaults, in no order (`memberships.ts`). */
+tells: {
+  joined: membership,
+  /** The same tell notifies the user, as one commit may end a thousand memberships. `at` is as in the inbox. */
+  left: membership.extend({ at: z.int() }),
+  /** The vault has invited the user for the first time. */
+  mailVaultInvite: z.object({ inviteUuid: z.string() }),
+},
 });

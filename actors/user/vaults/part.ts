@@ -118,7 +118,11 @@ const deleteVault = signedInWorkflow({
 /** Each costs a tell. */
 const leaveBatchMax = 100;
 
-const commands = {
+export const vaults = userPart(Vaults, {
+  name: 'vaults',
+  uses: [ItemSettings, VaultSettings],
+  slices: [membershipMap, inviteMailSlice],
+  commands: {
   createVault,
   listVaults,
   deleteVault,
@@ -134,13 +138,7 @@ const commands = {
   listOutboundInvites,
   cancelOutboundInvites,
   declineInboundInvites,
-};
-
-export const vaults = userPart(Vaults, {
-  name: 'vaults',
-  uses: [ItemSettings, VaultSettings],
-  slices: [membershipMap, inviteMailSlice],
-  commands,
+},
   tells: { joined: joinedTell, left: leftTell, mailVaultInvite: mailVaultInviteTell },
   on: {
     purgeFirst: { turn: (turn) => ({ left: leaveSomeVaults(turn, leaveBatchMax) ? 'more' : 'nothing' }) },
