@@ -51,7 +51,6 @@ const alarm = kind({
   timers: {
     ring: timer({
       ...Alarm.timers.ring,
-      missed: 'fire-once',
       turn: (turn) => turn.set(fired, turn.get(fired) + 1),
     }),
   },

@@ -24,7 +24,6 @@ type RedeemedToken = z.infer<typeof redeemedSchema>;
 /** Keyed by the id of the token. */
 export const redeemedMap = sliceMap<RedeemedToken>({
   family: 'spent-valet-token',
-  format: 1,
   entriesMax: redeemedMax,
   schema: redeemedSchema,
 });

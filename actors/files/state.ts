@@ -25,7 +25,6 @@ type FilesState = z.infer<typeof stateSchema>;
 
 export const filesSlice = slice<FilesState>({
   name: 'files',
-  format: 1,
   schema: stateSchema,
   initial: {
     sequence: 0,

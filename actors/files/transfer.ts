@@ -82,7 +82,6 @@ export const outgoingFileMap = sliceMap<{
 /** Keyed by the uuid of the upload: files that are here, and that their source has not finalized. */
 export const incomingFileMap = sliceMap<{ readonly sinceMs: number }>({
   family: 'incoming-file',
-  format: 1,
   entriesMax: incomingMax,
   schema: z.object({ sinceMs: z.number() }),
 });

@@ -13,7 +13,6 @@ type DeadMail = z.infer<typeof deadSchema>;
 /** Keyed by the account that they were sent for, the oldest first. */
 export const deadMap = sliceMap<readonly DeadMail[]>({
   family: 'dead-mails',
-  format: 1,
   // No entry is empty, so there are no more entries than mails.
   entriesMax: mailsMax,
   schema: z.array(deadSchema),

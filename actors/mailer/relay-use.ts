@@ -29,7 +29,6 @@ const unused: RelayUse = { minute: 0, inMinute: 0, day: 0, inDay: 0, failures: 0
 /** Keyed by the id of a relay. */
 export const relayUseSlice = slice<Readonly<Record<string, RelayUse>>>({
   name: 'relay-use',
-  format: 1,
   schema: z.record(z.string(), useSchema),
   initial: {},
 });

@@ -65,7 +65,6 @@ const listSchema = z.object({
 
 export const relaysSlice = slice<z.infer<typeof listSchema>>({
   name: 'relays',
-  format: 1,
   schema: listSchema,
   initial: { relays: [], fallback: 'next-enabled', version: 0 },
 });

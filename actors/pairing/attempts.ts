@@ -87,7 +87,6 @@ export const start = command({
 /** Records that cannot be read stay. The next start removes them once they can be read. */
 export const sweep = timer({
   ...Pairing.timers.sweep,
-  missed: 'fire-once',
   turn: (turn) => {
     const records = openedRecords(turn);
     if (typeof records === 'string') return;

@@ -52,7 +52,6 @@ type ShareState = z.infer<typeof stateSchema>;
 
 const shareSlice = slice<ShareState | null>({
   name: 'share',
-  format: 1,
   schema: stateSchema.nullable(),
   initial: null,
 });
@@ -160,7 +159,6 @@ export const share = kindOf(Share, {
   timers: {
     expire: timer({
       ...Share.timers.expire,
-      missed: 'fire-once',
       turn: (turn) => {
         const state = turn.get(shareSlice);
         if (state === null || state.opened === null) return;
@@ -172,7 +170,6 @@ export const share = kindOf(Share, {
     }),
     confirm: timer({
       ...Share.timers.confirm,
-      missed: 'fire-once',
       turn: (turn) => turn.start(Share.jobs.askOwner, null),
     }),
   },

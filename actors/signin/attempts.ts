@@ -29,7 +29,6 @@ export const networksMax = 128;
 /** Keyed by the key of an `Origin`. */
 export const attemptsMap = sliceMap<Attempts>({
   family: 'network-attempts',
-  format: 1,
   schema: attemptsSchema,
   entriesMax: networksMax,
 });

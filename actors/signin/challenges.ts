@@ -34,7 +34,6 @@ export const purposeOf = ({ recoveryCodes }: { readonly recoveryCodes?: string |
 
 export const challengeMap = sliceMap({
   family: 'challenge',
-  format: 1,
   schema: z.object({
     untilMs: z.number(),
     /** The key of the `Origin` that stored it; absent from a release that did not ask. */
@@ -109,7 +108,6 @@ export function consumeChallenge(turn: Turn, verifier: string, purpose: Purpose)
 /** How often all were forgotten. The challenge of a sign-in that began before the last time is not stored. */
 export const forgottenSlice = slice<number>({
   name: 'challenges-forgotten',
-  format: 1,
   schema: z.number(),
   initial: 0,
 });

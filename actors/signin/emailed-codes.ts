@@ -53,7 +53,6 @@ const noCode: MailedCode = { nonce: null, untilMs: 0, guesses: 0, requests: { co
 /** Keyed by the key of the network's `Origin`. */
 export const emailedCodeMap = sliceMap<MailedCode>({
   family: 'emailed-code',
-  format: 1,
   entriesMax: networksMax,
   schema: codeSchema,
 });
@@ -61,7 +60,6 @@ export const emailedCodeMap = sliceMap<MailedCode>({
 /** The requests of all unknown networks together. */
 export const codeRequestsSlice = slice<Requests>({
   name: 'code-requests',
-  format: 1,
   schema: requestsSchema,
   initial: { count: 0, untilMs: 0 },
 });

@@ -14,7 +14,6 @@ type KnownEntry = z.infer<typeof schema>;
 /** Enough for home, work, a phone and a few networks of the family. */
 export const knownNetworkMap = sliceMap<KnownEntry>({
   family: 'known-network',
-  format: 1,
   schema,
   entriesMax: 8,
 });
@@ -22,7 +21,6 @@ export const knownNetworkMap = sliceMap<KnownEntry>({
 /** Each sign-in on a device adds one, as it opens another session. */
 export const knownDeviceMap = sliceMap<KnownEntry>({
   family: 'known-device',
-  format: 1,
   schema,
   entriesMax: 16,
 });

@@ -22,7 +22,6 @@ export const noUnknownFailures: UnknownFailures = { count: 0, lastMs: 0 };
 
 export const unknownFailuresSlice = slice<UnknownFailures>({
   name: 'strangers',
-  format: 1,
   schema: failuresSchema,
   initial: noUnknownFailures,
 });

@@ -28,7 +28,6 @@ const noDebt = { bytes: 0, atMs: 0 };
 
 export const revisionUsageSlice = slice<RevisionUsage>({
   name: 'revisions',
-  format: 1,
   schema: z.object({
     endOffset: z.int(),
     trimmed: z.int(),

@@ -25,7 +25,6 @@ const nothingConfigured = refuse.conflict('No relay is set up.', 'email-delivery
 /** The times of the last tests. */
 export const testsSlice = slice<readonly number[]>({
   name: 'tests',
-  format: 1,
   schema: z.array(z.number()),
   initial: [],
 });

@@ -118,7 +118,6 @@ const upgradeSchema = z
  */
 export const upgradeSlice = slice<Readonly<z.infer<typeof upgradeSchema>>>({
   name: 'upgrade',
-  format: 1,
   schema: upgradeSchema,
   initial: null,
 });

@@ -34,7 +34,6 @@ const useSchema = z.object({
 
 const assistantSlice = slice<Readonly<z.infer<typeof useSchema>>>({
   name: 'assistant',
-  format: 1,
   schema: useSchema,
   initial: { day: 0, used: 0, streams: [] },
 });

@@ -35,7 +35,6 @@ const getAuditTrail = signedInRead({
 
 const trimAuditTrailTimer = timer({
   ...AuditTrail.timers.trimAuditTrail,
-  missed: 'fire-once',
   reads: auditPages,
   turn: (turn, _payload, pages) => trimAuditTrail(turn, pages),
 });

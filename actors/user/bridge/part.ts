@@ -46,7 +46,6 @@ type BridgeToken = z.infer<typeof storedSchema>;
 /** Keyed by uuid. */
 const bridgeTokenMap = sliceMap<BridgeToken>({
   family: 'bridge-token',
-  format: 1,
   entriesMax: bridgeTokensMax,
   schema: storedSchema,
 });

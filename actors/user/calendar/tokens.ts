@@ -39,7 +39,6 @@ type StoredToken = z.infer<typeof storedSchema>;
 /** Keyed by uuid. */
 export const calendarTokenMap = sliceMap<StoredToken>({
   family: 'calendar-token',
-  format: 1,
   entriesMax: tokensMax,
   schema: storedSchema,
 });

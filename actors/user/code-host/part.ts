@@ -12,7 +12,6 @@ const minuteMs = 60_000;
 /** The times of the attempts within the last minute. */
 const publishingSlice = slice<{ readonly atMs: readonly number[] }>({
   name: 'code-host-publishing',
-  format: 1,
   schema: z.object({ atMs: z.array(z.number()).readonly() }),
   initial: { atMs: [] },
 });

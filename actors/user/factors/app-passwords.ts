@@ -26,7 +26,6 @@ const appPasswordsMax = 100;
 /** Keyed by uuid. */
 export const appPasswordMap = sliceMap<AppPassword>({
   family: 'app-password',
-  format: 1,
   entriesMax: appPasswordsMax,
   schema: appPasswordSchema,
 });

@@ -51,7 +51,6 @@ const webAuthnHelpers = () => import('@simplewebauthn/server/helpers');
 /** Keyed by uuid. */
 export const authenticatorMap = sliceMap<Authenticator>({
   family: 'authenticator',
-  format: 1,
   entriesMax: authenticatorsMax,
   schema: storedSchema,
 });
@@ -59,7 +58,6 @@ export const authenticatorMap = sliceMap<Authenticator>({
 /** The challenge that a pending registration has to sign. */
 export const authenticatorOfferSlice = slice<{ challenge: string; untilMs: number } | null>({
   name: 'authenticator-offer',
-  format: 1,
   schema: z.object({ challenge: z.string(), untilMs: z.number() }).nullable(),
   initial: null,
 });

@@ -49,7 +49,6 @@ type Totp = Readonly<z.infer<typeof totpSchema>>;
 
 export const totpSlice = slice<Totp>({
   name: 'totp',
-  format: 1,
   schema: totpSchema,
   initial: { offered: null, usedStep: null },
 });

@@ -31,7 +31,6 @@ const labelCharactersMax = 255;
 /** Keyed by uuid. */
 export const trustedDeviceMap = sliceMap<TrustedDevice>({
   family: 'trusted-device',
-  format: 1,
   entriesMax: trustedDevicesMax,
   schema: trustedDeviceSchema,
 });

@@ -48,7 +48,6 @@ const sentCapacityBytes = 4 * 1024 * 1024;
 /** The number and the time of the last message that the user has sent. */
 export const sentSlice = slice({
   name: 'sent-messages',
-  format: 1,
   schema: z.object({ sequence: z.int(), micros: z.int() }),
   initial: { sequence: 0, micros: 0 },
 });

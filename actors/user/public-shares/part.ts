@@ -53,7 +53,6 @@ type PublicShare = z.infer<typeof publicShareSchema>;
 /** Keyed by uuid. */
 const publicShareMap = sliceMap<PublicShare>({
   family: 'public-share',
-  format: 1,
   entriesMax: liveSharesMax + endedSharesMax,
   schema: publicShareSchema,
 });

@@ -38,7 +38,6 @@ const exportSchema = z.object({
 /** Null: nobody has requested one. */
 const exportSlice = slice<z.infer<typeof exportSchema> | null>({
   name: 'export',
-  format: 1,
   schema: exportSchema.nullable(),
   initial: null,
 });

@@ -70,7 +70,6 @@ type Invite = z.infer<typeof inviteSchema>;
 /** Keyed by uuid. */
 export const inviteMap = sliceMap<Invite>({
   family: 'subscription-invite',
-  format: 1,
   entriesMax: invitesMax,
   schema: inviteSchema,
 });

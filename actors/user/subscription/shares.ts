@@ -33,7 +33,6 @@ type SharedSubscription = Readonly<z.infer<typeof shareSchema>>;
 /** Keyed by the uuid of the invite. */
 export const shareMap = sliceMap<SharedSubscription>({
   family: 'subscription-share',
-  format: 1,
   entriesMax: sharesMax,
   schema: shareSchema,
 });

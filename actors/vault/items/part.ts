@@ -67,7 +67,6 @@ export const vaultItems = vaultPart(VaultItems, {
   timers: {
     finalizeOverdueTransfer: timer({
       ...finalizeOverdueTransfer,
-      missed: 'fire-once',
       reads: (view, { id }) => leavePlan(view, id),
       turn: (turn, { id }, reads) => leave({ turn, id, reads }),
     }),
