@@ -9,7 +9,7 @@ import {
 import { CommandFailure, exitCodes } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
 import { counted, table, timestamp } from '../table.ts';
-import { type AddCommands, rowLimit, teach } from './command.ts';
+import { type AddCommands, rowLimit } from './command.ts';
 
 const limitDefault = 100;
 
@@ -60,8 +60,7 @@ const tells: DeliveryName<DeadTell> = {
 export const addBacklogCommands: AddCommands = (program, run) => {
   const add = <Dead>(delivery: DeliveryName<Dead>, example: string, meaning: string) => {
     const { what } = delivery;
-    teach(
-      program
+    program
         .command(`${what}s`)
         .summary(`list ${what}s that failed, and retry them`)
         .description(
@@ -69,13 +68,12 @@ export const addBacklogCommands: AddCommands = (program, run) => {
         )
         .option('--limit <rows>', 'how many dead ones to list or revive at most', rowLimit, limitDefault)
         .option('--revive <which>', `retry dead ones: \`all\`, or one such as ${example}`)
-        .action((options) => run((session) => backlog(session, delivery, options))),
-      `When the metric scriptorium_deliveries_total{outcome="dead"} grows. A ${what} is dead after ten attempts that threw; ` +
+        .action((options) => run((session) => backlog(session, delivery, options)))
+.teach(`When the metric scriptorium_deliveries_total{outcome="dead"} grows. A ${what} is dead after ten attempts that threw; ` +
         'it is kept and blocks nobody. Find the cause in the log of the node, fix it, then revive.',
       `${what}s`,
       `${what}s --revive all`,
-      `${what}s --revive ${example}`,
-    );
+      `${what}s --revive ${example}`);
   };
   add(
     timers,

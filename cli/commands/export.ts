@@ -4,7 +4,7 @@ import { UsersService } from '../../proto/generated/scriptorium/v1/users.ts';
 import { CommandFailure } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
 import { size } from '../table.ts';
-import { type AddCommands, teach } from './command.ts';
+import type { AddCommands } from './command.ts';
 
 /** A piece may be one large item. */
 const pieceMs = 60_000;
@@ -14,8 +14,7 @@ export const addExportCommands: AddCommands = (program, run) => {
     .command('export')
     .summary('write what an account holds')
     .description('Write what an account holds, as ciphertext.');
-  teach(
-    group
+  group
       .command('user')
       .argument('<email>', 'the address or name the user signs in with')
       .option('--workspace <name>', 'the workspace, if there are several per address')
@@ -27,10 +26,9 @@ export const addExportCommands: AddCommands = (program, run) => {
       )
       .action((email: string, options: ExportOptions) =>
         run((session) => exportUser(session, email, options)),
-      ),
-    'When a user asks for a copy of the account and cannot sign in to fetch it.',
-    'export user alice@example.org --out alice.txt',
-  );
+      )
+.teach('When a user asks for a copy of the account and cannot sign in to fetch it.',
+    'export user alice@example.org --out alice.txt');
 };
 
 interface ExportOptions {

@@ -5,7 +5,7 @@ import { MailService, type QueuedMail, type Relay } from '../../proto/generated/
 import { CommandFailure, exitCodes } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
 import { counted, isoOf, table, timestamp } from '../table.ts';
-import { type AddCommands, teach } from './command.ts';
+import type { AddCommands } from './command.ts';
 
 const idHelp = 'the id of the mail, as `mail queue` lists it';
 const example = 'reminder:5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11:1';
@@ -17,17 +17,14 @@ export const addMailCommands: AddCommands = (program, run) => {
     .description(
       'See and set how the server sends mail. Nobody sees the content or the recipient of a mail.',
     );
-  teach(
-    mail
+  mail
       .command('relays')
       .summary('list the relays')
       .description('List the relays in the order in which they are tried.')
-      .action(() => run(showRelays)),
-    'To see which relays send mail. While the list is empty, the relay of the settings is used.',
-    'mail relays',
-  );
-  teach(
-    mail
+      .action(() => run(showRelays))
+.teach('To see which relays send mail. While the list is empty, the relay of the settings is used.',
+    'mail relays');
+  mail
       .command('set-relays')
       .argument(
         '<file>',
@@ -37,59 +34,49 @@ export const addMailCommands: AddCommands = (program, run) => {
       .description(
         'Replace the list of relays as a whole. `credential` of a relay is its password or key; left out, it keeps the one it has.',
       )
-      .action((file) => run((session) => setRelays(session, file))),
-    'When mail is to go another way. Secrets are read from the file, so no other process sees them as an argument.',
+      .action((file) => run((session) => setRelays(session, file)))
+.teach('When mail is to go another way. Secrets are read from the file, so no other process sees them as an argument.',
     'mail relays --json > relays.json',
-    'mail set-relays relays.json',
-  );
-  teach(
-    mail
+    'mail set-relays relays.json');
+  mail
       .command('test')
       .argument('<recipient>', 'an address of your own')
       .option('--relay <id>', 'this one; otherwise the first that can send', '')
       .summary('send a test through a relay')
       .description('Send a fixed text through a relay at once, outside the queue.')
-      .action((recipient, { relay }) => run((session) => test(session, recipient, relay))),
-    'After relays were changed.',
-    'mail test you@example.org',
-  );
-  teach(
-    mail
+      .action((recipient, { relay }) => run((session) => test(session, recipient, relay)))
+.teach('After relays were changed.',
+    'mail test you@example.org');
+  mail
       .command('queue')
       .option('--state <state>', 'ready, leased or dead', 'dead')
       .option('--after <token>', 'the page that comes then', '')
       .summary('list mails that are ready, leased or dead')
       .description('List mails that wait, are being sent, or will not be tried again, the oldest first.')
-      .action(({ state, after }) => run((session) => showQueue(session, state, after))),
-    'When readiness says mail: degraded, or when somebody misses a mail.',
-    'mail queue --state ready',
-  );
-  teach(
-    mail
+      .action(({ state, after }) => run((session) => showQueue(session, state, after)))
+.teach('When readiness says mail: degraded, or when somebody misses a mail.',
+    'mail queue --state ready');
+  mail
       .command('log')
       .option('--relay <id>', 'of this relay alone', '')
       .option('--outcome <outcome>', 'of this outcome alone', '')
       .option('--after <token>', 'the page that comes then', '')
       .summary('list what became of attempts')
       .description('List the attempts to send mail and what became of each, the newest first.')
-      .action((options) => run((session) => showLog(session, options))),
-    'To see which relay fails, and how.',
-    'mail log --outcome transient-failure',
-  );
-  teach(
-    mail
+      .action((options) => run((session) => showLog(session, options)))
+.teach('To see which relay fails, and how.',
+    'mail log --outcome transient-failure');
+  mail
       .command('audit')
       .option('--after <token>', 'the page that comes then', '')
       .summary('list what administrators did with mail')
       .description(
         'List what administrators and operators did with relays and the queue, the newest first: who, when, what, and to which relay or mail.',
       )
-      .action(({ after }) => run((session) => showAudit(session, after))),
-    'To see who replaced the relays, or where a password went. `move-credentials` names a relay whose kept password goes to another place.',
-    'mail audit',
-  );
-  teach(
-    mail
+      .action(({ after }) => run((session) => showAudit(session, after)))
+.teach('To see who replaced the relays, or where a password went. `move-credentials` names a relay whose kept password goes to another place.',
+    'mail audit');
+  mail
       .command('retry')
       .argument('<id>', idHelp)
       .summary('have a mail tried again now')
@@ -99,21 +86,18 @@ export const addMailCommands: AddCommands = (program, run) => {
           const { mail: retried } = await session.ask(MailService.retry, { id });
           session.answer(retried === undefined ? { id } : mailRecord(retried), 'The mail is tried again.');
         }),
-      ),
-    'When what kept it from being sent is mended. One that may have arrived already would arrive twice.',
-    `mail retry ${example}`,
-  );
-  teach(
-    mail
+      )
+.teach('When what kept it from being sent is mended. One that may have arrived already would arrive twice.',
+    `mail retry ${example}`);
+  mail
       .command('discard')
       .argument('<id>', idHelp)
       .option('--yes', 'do it')
       .summary('throw a mail away')
       .description('Throw a mail away. It cannot be had back.')
-      .action((id, { yes = false }) => run((session) => discard(session, id, yes))),
-    'When a dead mail is of no use any more.',
-    `mail discard ${example} --yes`,
-  );
+      .action((id, { yes = false }) => run((session) => discard(session, id, yes)))
+.teach('When a dead mail is of no use any more.',
+    `mail discard ${example} --yes`);
 };
 
 async function showRelays(session: CommandSession): Promise<void> {
