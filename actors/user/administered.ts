@@ -21,9 +21,7 @@ export function administeredBy<Asks>({ actorOf, unavailable }: Administration<As
     shape: SignedInShape<Fields, Ok>,
     ask: (asks: Asks, request: Fields & { readonly by: string }) => Promise<Answer<Ok>>,
   ) =>
-    signedInWorkflow({
-      ...shape,
-      run: async (workflow, { credentials: _, ...fields }): Promise<Ok | Refused> => {
+    signedInWorkflow(shape, async (workflow, { credentials: _, ...fields }): Promise<Ok | Refused> => {
         await workflow.turn({ turn: (turn, _reads, by) => (mayAdminister(turn, by) ? {} : adminRequired) });
         try {
           const request = { ...(fields as unknown as Fields), by: workflow.self.id };
@@ -33,8 +31,7 @@ export function administeredBy<Asks>({ actorOf, unavailable }: Administration<As
           if (isPassing(error)) return unavailable;
           throw error;
         }
-      },
-    });
+      });
 }
 
 /**

@@ -62,9 +62,7 @@ const wrongPassword = refuse.unauthenticated(
 );
 
 export const changeCredentials = (hooks: RaisedHooks) =>
-  signedInWorkflow({
-    ...Account.commands.changeCredentials,
-    run: async (workflow, change) => {
+  signedInWorkflow(Account.commands.changeCredentials, async (workflow, change) => {
       const before = await workflow.turn({
         recorded: true,
         reads: ownAccount,
@@ -83,8 +81,7 @@ export const changeCredentials = (hooks: RaisedHooks) =>
         recorded: true,
         turn: (turn) => applyChange(turn, hooks, { change, before, passwordHash }),
       });
-    },
-  });
+    });
 
 function refusalOf(
   { apiVersion, keyParams, newEmail }: CredentialsChange,

@@ -26,9 +26,7 @@ import { forgetAddress, serverPasswordIs, wrongServerPassword } from './password
 type Done = Record<never, never>;
 
 export const deleteAccount = (hooks: RaisedHooks) =>
-  signedInWorkflow({
-    ...Account.commands.deleteAccount,
-    run: async (workflow, { userUuid, password }) => {
+  signedInWorkflow(Account.commands.deleteAccount, async (workflow, { userUuid, password }) => {
       const unless = deletedBefore(userUuid);
       const account = await workflow.turn({
         unless,
@@ -41,8 +39,7 @@ export const deleteAccount = (hooks: RaisedHooks) =>
       const refused = await serverPasswordIs(workflow, account, password);
       if (refused !== undefined) return refused;
       return workflow.lastTurn({ unless, turn: (turn) => deleteNow(turn, hooks, account) });
-    },
-  });
+    });
 
 const deletedBefore =
   (userUuid: string) =>

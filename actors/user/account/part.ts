@@ -72,9 +72,7 @@ function replaceHash(turn: Turn, newHash: string, account: KeysResult<typeof acc
 }
 
 /** Asks for no second factor. The challenge goes where the login that follows looks for it. */
-const keyParams = signedInWorkflow({
-  ...Account.commands.keyParams,
-  run: async (workflow, { codeChallenge }) => {
+const keyParams = signedInWorkflow(Account.commands.keyParams, async (workflow, { codeChallenge }) => {
     const { row, maySignIn } = await workflow.turn({
       reads: ownAccount,
       turn: (turn, reads, { readonly, session }) => ({
@@ -88,8 +86,7 @@ const keyParams = signedInWorkflow({
     const signin = workflow.actors.get(Signin, workflow.use(SigninKeys).actorId(address));
     await signin.ask.storeChallenge({ codeChallenge });
     return fullKeyParams(row);
-  },
-});
+  });
 
 export const account = (hooks: RaisedHooks) =>
   userPart(Account, {

@@ -35,27 +35,19 @@ const undecided = refuse.badRequest(
 type Steps = Pick<SignedInWorkflow<unknown>, 'turn' | 'actors' | 'use'>;
 type LookUpFields = z.infer<typeof Administration.commands.lookUpUser.fields>;
 
-const lookUpUser = signedInWorkflow({
-  ...Administration.commands.lookUpUser,
-  run: async (workflow, request) => {
+const lookUpUser = signedInWorkflow(Administration.commands.lookUpUser, async (workflow, request) => {
     const uuid = await find(workflow, request);
     return uuid === undefined ? userNotFound : { uuid };
-  },
-});
+  });
 
-const getBan = signedInWorkflow({
-  ...Administration.commands.getBan,
-  run: async (workflow, request) => {
+const getBan = signedInWorkflow(Administration.commands.getBan, async (workflow, request) => {
     const uuid = await find(workflow, request);
     if (uuid === undefined) return userNotFound;
     const status = await unlessAbsent(operated(workflow, uuid).operatorBanStatus({}));
     return status === undefined ? userNotFound : { uuid, email: status.email, ...toResponse(status) };
-  },
-});
+  });
 
-const setBan = signedInWorkflow({
-  ...Administration.commands.setBan,
-  run: async (workflow, { userUuid, ...fields }) => {
+const setBan = signedInWorkflow(Administration.commands.setBan, async (workflow, { userUuid, ...fields }) => {
     const uuid = userUuid.toLowerCase();
     const { banned, banReason } = await workflow.turn({
       turn: (turn, _reads, by) => {
@@ -79,21 +71,15 @@ const setBan = signedInWorkflow({
         return { success: true, uuid, ...toResponse(answer.status) };
       },
     });
-  },
-});
+  });
 
-const getFlags = signedInWorkflow({
-  ...Administration.commands.getFlags,
-  run: async (workflow, { userUuid }) => {
+const getFlags = signedInWorkflow(Administration.commands.getFlags, async (workflow, { userUuid }) => {
     const uuid = await asAdministrator(workflow, userUuid);
     const found = await unlessAbsent(operated(workflow, uuid).operatorFlags({}));
     return found === undefined ? userNotFound : { userUuid: uuid, ...found };
-  },
-});
+  });
 
-const setFlag = signedInWorkflow({
-  ...Administration.commands.setFlag,
-  run: async (workflow, { userUuid, ...fields }) => {
+const setFlag = signedInWorkflow(Administration.commands.setFlag, async (workflow, { userUuid, ...fields }) => {
     const uuid = await asAdministrator(workflow, userUuid);
     const { data: flag } = flagFields.safeParse(fields);
     if (flag === undefined) return noFlag;
@@ -107,21 +93,15 @@ const setFlag = signedInWorkflow({
         return { success: true, userUuid: uuid, ...answer.ok };
       },
     });
-  },
-});
+  });
 
-const getRegistration = signedInWorkflow({
-  ...Administration.commands.getRegistration,
-  run: async (workflow) => {
+const getRegistration = signedInWorkflow(Administration.commands.getRegistration, async (workflow) => {
     await workflow.turn({ turn: (turn, _reads, by) => (mayAdminister(turn, by) ? {} : adminRequired) });
     const decided = await unlessAbsent(workflow.actors.get(Instance, instanceId).ask.registration({}));
     return registrationResponse(workflow, decided);
-  },
-});
+  });
 
-const setRegistration = signedInWorkflow({
-  ...Administration.commands.setRegistration,
-  run: async (workflow, fields) => {
+const setRegistration = signedInWorkflow(Administration.commands.setRegistration, async (workflow, fields) => {
     const { registrationDisabled, registrationEnabled } = registrationFields.safeParse(fields).data ?? {};
     const disabled =
       registrationDisabled ?? (registrationEnabled === undefined ? undefined : !registrationEnabled);
@@ -139,8 +119,7 @@ const setRegistration = signedInWorkflow({
         return { success: true, ...registrationResponse(workflow, decided) };
       },
     });
-  },
-});
+  });
 
 function registrationResponse(workflow: Pick<Steps, 'use'>, decided: Parameters<typeof registrationOf>[0]) {
   const { registrationDisabled } = workflow.use(AccountSettings);

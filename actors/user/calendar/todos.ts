@@ -31,17 +31,14 @@ const full = refuse.conflict('The to-dos of this account have no room for it.', 
 const listedPerTurn = 200;
 
 /** A to-do that is replaced meanwhile comes again, at the end. */
-const listTodos = signedInWorkflow({
-  ...UserCalendar.commands.listTodos,
-  run: async (workflow) => {
+const listTodos = signedInWorkflow(UserCalendar.commands.listTodos, async (workflow) => {
     const found = new Map<string, TodoResponse>();
     for (let after: number | undefined = 0; after !== undefined; ) {
       after = await workflow.turn(nextTodos(after, found));
       if (after !== undefined) await setImmediate();
     }
     return { todos: [...found.values()].toSorted(byUid) };
-  },
-});
+  });
 
 /** Adds the next page to `found`. Returns the position after which the next page comes, if there is one. */
 const nextTodos = (after: number, found: Map<string, TodoResponse>) => ({
@@ -52,9 +49,7 @@ const nextTodos = (after: number, found: Map<string, TodoResponse>) => ({
   },
 });
 
-const publishTodo = signedInWorkflow({
-  ...UserCalendar.commands.publishTodo,
-  run: async (workflow, request) => {
+const publishTodo = signedInWorkflow(UserCalendar.commands.publishTodo, async (workflow, request) => {
     const input = readTodo(request);
     const needsSlot = await workflow.turn({
       // A repeat of the call gets here what its last turn recorded.
@@ -81,8 +76,7 @@ const publishTodo = signedInWorkflow({
         return publish(turn, drafted(turn, uid, todo, row), slot);
       },
     });
-  },
-});
+  });
 
 function publish(turn: Turn, draft: PublicationDraft, slot: string | undefined) {
   const overflow = overflowOf(draft.after);
@@ -109,8 +103,7 @@ function holdSlot(turn: Turn, slot: string | undefined): Refused | undefined {
   return lost;
 }
 
-const unpublishTodo = signedInTurn({
-  ...UserCalendar.commands.unpublishTodo,
+const unpublishTodo = signedInTurn(UserCalendar.commands.unpublishTodo, {
   repeat: 'recorded',
   reads: ({ self }, { uid }) => ({ todo: keys(todoTable, keysOf(self.id, uid)) }),
   turn: (turn, { uid }, { todo }) => {

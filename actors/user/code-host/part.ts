@@ -16,8 +16,7 @@ const publishingSlice = slice<{ readonly atMs: readonly number[] }>({
   initial: { atMs: [] },
 });
 
-const spendPublishing = signedInTurn({
-  ...CodePublishing.commands.spendPublishing,
+const spendPublishing = signedInTurn(CodePublishing.commands.spendPublishing, {
   repeat: 'recorded',
   turn: (turn) => {
     const recent = turn.get(publishingSlice).atMs.filter((atMs) => atMs > turn.nowMs - minuteMs);

@@ -47,8 +47,7 @@ export function acceptAppPassword(turn: Turn, secret: string, from: EventOrigin)
   return true;
 }
 
-const makeAppPassword = signedInTurn({
-  ...Factors.commands.makeAppPassword,
+const makeAppPassword = signedInTurn(Factors.commands.makeAppPassword, {
   repeat: 'recorded',
   turn: (turn, { label: labelText }, _reads, { session }) => {
     const label = labelText.trim().slice(0, 255);
@@ -68,9 +67,7 @@ const makeAppPassword = signedInTurn({
   },
 });
 
-const listAppPasswords = signedInRead({
-  ...Factors.commands.listAppPasswords,
-  answer: (view) => {
+const listAppPasswords = signedInRead(Factors.commands.listAppPasswords, (view) => {
     const appPasswords = newestFirst(view.entries(appPasswordMap).values()).map(
       ({ uuid, label, createdAtMs, lastUsedAtMs }) => ({
         uuid,
@@ -80,17 +77,13 @@ const listAppPasswords = signedInRead({
       }),
     );
     return { appPasswords };
-  },
-});
+  });
 
-const deleteAppPassword = signedInTurn({
-  ...Factors.commands.deleteAppPassword,
-  turn: (turn, { appPasswordUuid }, _reads, { session }) => {
+const deleteAppPassword = signedInTurn(Factors.commands.deleteAppPassword, (turn, { appPasswordUuid }, _reads, { session }) => {
     if (turn.entry(appPasswordMap, appPasswordUuid) === undefined) return unknown;
     turn.removeEntry(appPasswordMap, appPasswordUuid);
     audit(turn, 'app-password-deleted', session, appPasswordUuid);
     return { message: 'The app password is deleted.' };
-  },
-});
+  });
 
 export const appPasswordCommands = { makeAppPassword, listAppPasswords, deleteAppPassword };

@@ -66,9 +66,7 @@ const tooMany = refuse.badRequest(`There are ${authenticatorsMax} security keys 
 const notVerified = refuse.badRequest('The security key could not be verified. Please try again.');
 const unknown = refuse.notFound('There is no such security key.');
 
-const offerAuthenticator = signedInTurn({
-  ...Factors.commands.offerAuthenticator,
-  turn: (turn) => {
+const offerAuthenticator = signedInTurn(Factors.commands.offerAuthenticator, (turn) => {
     const { relyingPartyId, relyingPartyName } = turn.use(WebAuthnSettings);
     const known = [...turn.entries(authenticatorMap).values()];
     if (known.length >= authenticatorsMax) return tooMany;
@@ -91,12 +89,9 @@ const offerAuthenticator = signedInTurn({
       extensions: { credProps: true },
     };
     return { options };
-  },
-});
+  });
 
-const addAuthenticator = signedInWorkflow({
-  ...Factors.commands.addAuthenticator,
-  run: async (workflow, { userUuid, attestationResponse }) => {
+const addAuthenticator = signedInWorkflow(Factors.commands.addAuthenticator, async (workflow, { userUuid, attestationResponse }) => {
     const isOwn = userUuid === undefined || userUuid === workflow.self.id;
     const challenge = await workflow.turn({
       // A repeat of the call gets here what its last turn recorded.
@@ -144,27 +139,20 @@ const addAuthenticator = signedInWorkflow({
         return { id: uuid };
       },
     });
-  },
-});
+  });
 
-const listAuthenticators = signedInRead({
-  ...Factors.commands.listAuthenticators,
-  answer: (view) => ({
+const listAuthenticators = signedInRead(Factors.commands.listAuthenticators, (view) => ({
     authenticators: [...view.entries(authenticatorMap).values()]
       .toSorted((a, b) => a.createdAtMs - b.createdAtMs)
       .map(({ uuid }) => ({ id: uuid })),
-  }),
-});
+  }));
 
-const removeAuthenticator = signedInTurn({
-  ...Factors.commands.removeAuthenticator,
-  turn: (turn, { authenticatorUuid }, _reads, { session }) => {
+const removeAuthenticator = signedInTurn(Factors.commands.removeAuthenticator, (turn, { authenticatorUuid }, _reads, { session }) => {
     if (turn.entry(authenticatorMap, authenticatorUuid) === undefined) return unknown;
     turn.removeEntry(authenticatorMap, authenticatorUuid);
     audit(turn, 'security-key-removed', session, authenticatorUuid);
     return { message: 'The security key is removed.' };
-  },
-});
+  });
 
 export const hasAuthenticators = (turn: Pick<Turn, 'entries'>): boolean =>
   turn.entries(authenticatorMap).size > 0;

@@ -55,9 +55,7 @@ export const totpSlice = slice<Totp>({
 
 export const isTotpOn = (view: View): boolean => settingValue(view, 'MFA_SECRET') !== null;
 
-export const offerTotpSecret = signedInTurn({
-  ...Factors.commands.offerTotpSecret,
-  turn: (turn) => {
+export const offerTotpSecret = signedInTurn(Factors.commands.offerTotpSecret, (turn) => {
     if (isTotpOn(turn)) return alreadyOn;
     const before = offeredSecret(turn);
     if (before !== undefined) return { success: true, secret: before };
@@ -66,8 +64,7 @@ export const offerTotpSecret = signedInTurn({
     const offered = { secret: sealed, untilMs: turn.nowMs + offerMs };
     turn.set(totpSlice, { ...turn.get(totpSlice), offered });
     return { success: true, secret };
-  },
-});
+  });
 
 /** Undefined: it is on now. */
 export function enableTotp(turn: Turn, secret: string | null, code: string | undefined): Refused | undefined {

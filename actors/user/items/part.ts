@@ -22,9 +22,7 @@ import { sync } from './sync.ts';
 const notFound = refuse.notFound('Item not found.');
 
 /** If the item is in a vault, the vault decides who reads it. */
-const getItem = signedInWorkflow({
-  ...Items.commands.getItem,
-  run: async (workflow, { uuid }) => {
+const getItem = signedInWorkflow(Items.commands.getItem, async (workflow, { uuid }) => {
     const { own, vault } = await workflow.turn({
       reads: (view) => oneItemPlan(view, uuid),
       turn: (turn, reads) => {
@@ -39,8 +37,7 @@ const getItem = signedInWorkflow({
     const request = { by: workflow.self.id, uuid };
     const answer = await askIfThere(workflow, VaultItems, vault, (ask) => ask.getItem(request));
     return answer?.item ? { item: answer.item } : notFound;
-  },
-});
+  });
 
 /** Rows in one commit. Each removal carries a key alone, so the commit stays well below its usual size. */
 export const purgeBatchItems = 500;

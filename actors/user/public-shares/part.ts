@@ -60,9 +60,7 @@ const publicShareMap = sliceMap<PublicShare>({
 const tooMany = refuse.conflict('You have too many shares. Please revoke some first.', 'share-limit');
 const tooLate = refuse.notNow('The share could not be stored in time. Please try again.', 5_000);
 
-const createShare = signedInWorkflow({
-  ...PublicShares.commands.createShare,
-  run: async (workflow, request) => {
+const createShare = signedInWorkflow(PublicShares.commands.createShare, async (workflow, request) => {
     const draft = draftOf(request);
     if (isRefused(draft)) return workflow.turn({ turn: () => draft });
     const { encryptedPayload, ...described } = draft;
@@ -85,8 +83,7 @@ const createShare = signedInWorkflow({
         return { shareId: uuid, share: toResponse(share) };
       },
     });
-  },
-});
+  });
 
 /** Undefined: it is gone already. */
 async function store(
@@ -99,23 +96,17 @@ async function store(
   return (await unlessAbsent(actors.get(Share, uuid).ask.create(stored)))?.createdAtMs;
 }
 
-const listShares = signedInRead({
-  ...PublicShares.commands.listShares,
-  answer: (view) => {
+const listShares = signedInRead(PublicShares.commands.listShares, (view) => {
     const live = [...view.entries(publicShareMap).values()].filter((share) => !isOld(share, view.nowMs));
     return { shares: newestFirst(live).map(toResponse) };
-  },
-});
+  });
 
-const revokeShare = signedInWorkflow({
-  ...PublicShares.commands.revokeShare,
-  run: async (workflow, { shareId }) => {
+const revokeShare = signedInWorkflow(PublicShares.commands.revokeShare, async (workflow, { shareId }) => {
     const shareUuid = shareId.toLowerCase();
     await workflow.turn({ turn: (turn) => (revoke(turn, shareUuid) ? {} : shareNotFound) });
     await unlessAbsent(workflow.actors.get(Share, shareUuid).ask.end({}));
     return workflow.lastTurn({ turn: () => ({ message: 'Share revoked' }) });
-  },
-});
+  });
 
 /** False: it is none of the account's. */
 function revoke(turn: Turn, uuid: string): boolean {

@@ -79,9 +79,7 @@ async function recallChosen(
 
 // --- feature flags ----------------------------------------------------------------------------------------------------
 
-const getDeliveryFlags = signedInWorkflow({
-  ...PublishedReminders.commands.getDeliveryFlags,
-  run: async (workflow) => {
+const getDeliveryFlags = signedInWorkflow(PublishedReminders.commands.getDeliveryFlags, async (workflow) => {
     const { master, allowed } = await workflow.turn({
       turn: (turn) => ({
         master: reminderDelivery.isOffered(turn),
@@ -95,12 +93,9 @@ const getDeliveryFlags = signedInWorkflow({
       whatsapp: messengers.isConfigured('whatsapp'),
     };
     return { reminderDeliveryEnabled: master, allowed, available: master && allowed, channels };
-  },
-});
+  });
 
-const optOutOfDelivery = signedInWorkflow({
-  ...PublishedReminders.commands.optOutOfDelivery,
-  run: async (workflow) => {
+const optOutOfDelivery = signedInWorkflow(PublishedReminders.commands.optOutOfDelivery, async (workflow) => {
     await answerRepeat(workflow);
     const recalls = await recallChosen(workflow, (turn) =>
       all(turn).some(({ state }) => state === 'in-flight') ? beingSent : all(turn),
@@ -122,19 +117,13 @@ const optOutOfDelivery = signedInWorkflow({
         return { optedOut: true as const, alreadyDispatched: reminders.some(mayHaveArrived) };
       },
     });
-  },
-});
+  });
 
 // --- the configuration ------------------------------------------------------------------------------------------
 
-const getDeliveryConfig = signedInRead({
-  ...PublishedReminders.commands.getDeliveryConfig,
-  answer: (view) => reminderDelivery.refusal(view) ?? { config: deliveryConfig(view) },
-});
+const getDeliveryConfig = signedInRead(PublishedReminders.commands.getDeliveryConfig, (view) => reminderDelivery.refusal(view) ?? { config: deliveryConfig(view) });
 
-const configure = signedInWorkflow({
-  ...PublishedReminders.commands.setDeliveryConfig,
-  run: async (workflow, request) => {
+const configure = signedInWorkflow(PublishedReminders.commands.setDeliveryConfig, async (workflow, request) => {
     const config = readConfig(request);
     const recalls = await recallChosen(workflow, (turn) => {
       if (isRefused(config)) return reminderDelivery.refusal(turn) ?? config;
@@ -159,8 +148,7 @@ const configure = signedInWorkflow({
         return refused ?? { config };
       },
     });
-  },
-});
+  });
 
 const isSameConfig = (a: DeliveryConfig | null, b: DeliveryConfig): boolean =>
   isSameTarget(configured(a), configured(b)) && a?.enabled === b.enabled;
@@ -204,17 +192,12 @@ function redirect(turn: Turn, reminder: PublishedReminder, changesTarget: boolea
 
 // --- reminders ------------------------------------------------------------------------------------------------
 
-const listPublishedReminders = signedInRead({
-  ...PublishedReminders.commands.listPublishedReminders,
-  answer: (view) => {
+const listPublishedReminders = signedInRead(PublishedReminders.commands.listPublishedReminders, (view) => {
     const inOrder = all(view).toSorted((a, b) => a.dueAtMs - b.dueAtMs || (a.id < b.id ? -1 : 1));
     return reminderDelivery.refusal(view) ?? { reminders: inOrder.map((each) => toResponse(view, each)) };
-  },
-});
+  });
 
-const publishReminder = signedInWorkflow({
-  ...PublishedReminders.commands.publishReminder,
-  run: async (workflow, request) => {
+const publishReminder = signedInWorkflow(PublishedReminders.commands.publishReminder, async (workflow, request) => {
     const read = (turn: Turn) =>
       reminderDelivery.refusal(turn) ?? readReminder(request, deliveryConfig(turn)?.channel ?? undefined);
     const recalls = await recallChosen(workflow, (turn) => {
@@ -233,8 +216,7 @@ const publishReminder = signedInWorkflow({
         return { created: reminder.madeBy === workflow.callId, reminder: toResponse(turn, reminder) };
       },
     });
-  },
-});
+  });
 
 function publish(turn: Turn, input: ReminderInput, callId: string): PublishedReminder | Refused {
   const before = turn.entry(publishedReminderMap, input.id);
@@ -304,9 +286,7 @@ function changeOf(
 const mayBegin = (before: PublishedReminder, { dueAtMs }: ReminderInput): boolean =>
   isRecallable(before) || (isDispatched(before) && dueAtMs > before.dueAtMs);
 
-const deletePublishedReminder = signedInWorkflow({
-  ...PublishedReminders.commands.deletePublishedReminder,
-  run: async (workflow, { id }) => {
+const deletePublishedReminder = signedInWorkflow(PublishedReminders.commands.deletePublishedReminder, async (workflow, { id }) => {
     await answerRepeat(workflow);
     const found = (turn: Turn) =>
       reminderDelivery.refusal(turn) ?? turn.entry(publishedReminderMap, id) ?? unknown;
@@ -328,8 +308,7 @@ const deletePublishedReminder = signedInWorkflow({
         return refused ?? { deleted: true as const };
       },
     });
-  },
-});
+  });
 
 function toResponse(view: View, reminder: PublishedReminder): PublishedReminderResponse {
   const { message, destination } = contentsOf(view, reminder);

@@ -47,9 +47,7 @@ const unknown = refuse.notFound('There is no such download any more. Please requ
 const tooMany = refuse.tooMany('This download was fetched too often. Please request it again tomorrow.');
 const overtaken = refuse.conflict('Another download has begun, or this one has taken too long.');
 
-const makeRequest = signedInTurn({
-  ...Requests.commands.makeRequest,
-  turn: (turn, { requestType }) => {
+const makeRequest = signedInTurn(Requests.commands.makeRequest, (turn, { requestType }) => {
     if (requestType !== 'data-export') return unknownType;
     const made = currentExport(turn) ?? {
       uuid: turn.random.uuid(),
@@ -66,11 +64,9 @@ const makeRequest = signedInTurn({
       expiresAt: (made.createdAtMs + exportAgeMs) * 1_000,
     };
     return { success: true, request };
-  },
-});
+  });
 
-const beginExport = signedInTurn({
-  ...Requests.commands.beginExport,
+const beginExport = signedInTurn(Requests.commands.beginExport, {
   repeat: 'recorded',
   reads: ownAccount,
   turn: (turn, { requestUuid }, reads, { session }) => {
@@ -87,8 +83,7 @@ const beginExport = signedInTurn({
 
 const nothing: PageRows = { rows: [], complete: true, upTo: 0 };
 
-const exportPage = signedInRead({
-  ...Requests.commands.exportPage,
+const exportPage = signedInRead(Requests.commands.exportPage, {
   reads: (view, { cursor }) => pagePlans(view, cursor),
   answer: (view, { downloadUuid, cursor }, { own, theirs }) => {
     const current = view.get(exportSlice)?.current;

@@ -56,9 +56,7 @@ interface LocationReads {
   readonly moved: { readonly rows: readonly ItemRow[] };
 }
 
-const listRevisions = signedInWorkflow({
-  ...Revisions.commands.listRevisions,
-  run: async (workflow, { itemUuid }) => {
+const listRevisions = signedInWorkflow(Revisions.commands.listRevisions, async (workflow, { itemUuid }) => {
     if (!isUuid(itemUuid)) return workflow.turn({ turn: () => notUuids });
     const { id: by } = workflow.self;
     const here = historyHere(itemUuid, (collection) => historyPlan(collection, itemUuid));
@@ -81,14 +79,11 @@ const listRevisions = signedInWorkflow({
     const newest = revisions.toSorted(newestFirst);
     const { perItemMax } = workflow.use(ItemSettings).revisions;
     return { revisions: newest.slice(0, perItemMax) };
-  },
-});
+  });
 
 const areUuids = ({ itemUuid, id }: RevisionName): boolean => isUuid(itemUuid) && isUuid(id);
 
-const getRevision = signedInWorkflow({
-  ...Revisions.commands.getRevision,
-  run: async (workflow, { itemUuid, id }) => {
+const getRevision = signedInWorkflow(Revisions.commands.getRevision, async (workflow, { itemUuid, id }) => {
     const name = { itemUuid, id };
     if (!areUuids(name)) return workflow.turn({ turn: () => notUuids });
     const { id: by } = workflow.self;
@@ -109,13 +104,10 @@ const getRevision = signedInWorkflow({
       if (reply?.revision) return { revision: reply.revision };
     }
     return unknown;
-  },
-});
+  });
 
 /** Also deletes what saves have left in vaults, as long as the item is the user's. */
-const deleteRevision = signedInWorkflow({
-  ...Revisions.commands.deleteRevision,
-  run: async (workflow, { itemUuid, id }) => {
+const deleteRevision = signedInWorkflow(Revisions.commands.deleteRevision, async (workflow, { itemUuid, id }) => {
     const name = { itemUuid, id };
     if (!areUuids(name)) return workflow.turn({ turn: () => notUuids });
     const { id: by } = workflow.self;
@@ -133,8 +125,7 @@ const deleteRevision = signedInWorkflow({
       await askIfThere(workflow, VaultItems, uuid, (vault) => vault.deleteRevision({ by, ...name }));
     }
     return { message: 'The revision is deleted.' };
-  },
-});
+  });
 
 /** Also for an account that is being purged. */
 const deletedHere = tell({

@@ -16,13 +16,10 @@ import type { SessionEntry } from '../../identity/session.ts';
 import { isoTime } from '../../times.ts';
 import { deviceInfo } from './device-info.ts';
 
-const listSessions = signedInRead({
-  ...Sessions.commands.listSessions,
-  answer: (view, _request, _reads, { session: current, readonly }) => {
+const listSessions = signedInRead(Sessions.commands.listSessions, (view, _request, _reads, { session: current, readonly }) => {
     if (current.legacy) return knowsNoSessions;
     return readonly ? [] : listEntries(view, current);
-  },
-});
+  });
 
 function listEntries(view: ClockedView, current: Session): SessionEntry[] {
   return [...view.entries(sessionMap).values()]
@@ -75,12 +72,9 @@ const logout = command({
   },
 });
 
-const validateSession = signedInRead({
-  ...Sessions.commands.validateSession,
-  answer: (_view, _request, _reads, { session, readonly }) => ({ sessionUuid: session.uuid, readonly }),
-});
+const validateSession = signedInRead(Sessions.commands.validateSession, (_view, _request, _reads, { session, readonly }) => ({ sessionUuid: session.uuid, readonly }));
 
-const validateBearer = signedInRead({ ...Sessions.commands.validateBearer, answer: () => ({}) });
+const validateBearer = signedInRead(Sessions.commands.validateBearer, () => ({}));
 
 export const sessions = userPart(Sessions, {
   name: 'sessions',

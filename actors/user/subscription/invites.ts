@@ -80,8 +80,7 @@ const invitedBefore = refuse.badRequest('This address is invited already.');
 const tooManyOpen = refuse.badRequest(`A subscription is shared with ${openInvitesMax} others at most.`);
 const tooManyToday = refuse.badRequest('Too many invites were sent within a day. Please try again later.');
 
-export const createInvite = signedInTurn({
-  ...Subscription.commands.createInvite,
+export const createInvite = signedInTurn(Subscription.commands.createInvite, {
   repeat: 'recorded',
   turn: (turn, { identifier }, _reads, { session }) => {
     const invitee = normaliseUsername(identifier);
@@ -109,9 +108,7 @@ export const createInvite = signedInTurn({
   },
 });
 
-export const listInvites = signedInRead({
-  ...Subscription.commands.listInvites,
-  answer: (view) => {
+export const listInvites = signedInRead(Subscription.commands.listInvites, (view) => {
     const subscriptionId = ownSubscriptionId(view);
     const invitations = newestFirst(view).map((invite) => ({
       uuid: invite.uuid,
@@ -125,8 +122,7 @@ export const listInvites = signedInRead({
       updatedAt: invite.updatedAtMicros,
     }));
     return { invitations };
-  },
-});
+  });
 
 /** False: it is none of the account's own. */
 export function cancelInvite(turn: Turn, inviteUuid: string): boolean {

@@ -54,9 +54,7 @@ const activatePremium = command({
   },
 });
 
-const getSubscription = signedInRead({
-  ...Subscription.commands.getSubscription,
-  answer: (view) => {
+const getSubscription = signedInRead(Subscription.commands.getSubscription, (view) => {
     const uuid = view.self.id;
     const own = ownSubscription(view);
     const sharedId = sharedSubscriptionId(view);
@@ -69,13 +67,9 @@ const getSubscription = signedInRead({
       userUuid: uuid,
     };
     return { success: true, user: { uuid, email: view.get(profileSlice).email }, subscription };
-  },
-});
+  });
 
-const getFeatures = signedInRead({
-  ...Subscription.commands.getFeatures,
-  answer: (view) => ({ success: true, userUuid: view.self.id, features }),
-});
+const getFeatures = signedInRead(Subscription.commands.getFeatures, (view) => ({ success: true, userUuid: view.self.id, features }));
 
 export const subscription = userPart(Subscription, {
   name: 'subscription',

@@ -27,9 +27,7 @@ const switchedOff = refuse.unavailable(
 
 const isSwitchedOff = (view: View): boolean => settingValue(view, 'LIVE_SYNC_ENABLED') === 'false';
 
-const mintSyncTicket = signedInRead({
-  ...SyncLane.commands.mintSyncTicket,
-  answer: (view, _request, _reads, { session }) =>
+const mintSyncTicket = signedInRead(SyncLane.commands.mintSyncTicket, (view, _request, _reads, { session }) =>
     isSwitchedOff(view)
       ? switchedOff
       : {
@@ -38,8 +36,7 @@ const mintSyncTicket = signedInRead({
           activation: view.activation.id,
           issuedAtMs: view.nowMs,
           expiresAtMs: view.nowMs + ticketMs,
-        },
-});
+        });
 
 const spendSyncTicket = command({
   ...SyncLane.commands.spendSyncTicket,
@@ -73,10 +70,7 @@ function verdictOn(
   return { verdict, host: turn.subscribe(gateway), endsInMs: session.keptUntilMs - turn.nowMs };
 }
 
-const holdSyncCommand = signedInTurn({
-  ...SyncLane.commands.holdSyncCommand,
-  turn: (turn, request, _reads, by) => ({ verdict: holdVerdict(turn, request, by) }),
-});
+const holdSyncCommand = signedInTurn(SyncLane.commands.holdSyncCommand, (turn, request, _reads, by) => ({ verdict: holdVerdict(turn, request, by) }));
 
 type Hold = typeof SyncLane.commands.holdSyncCommand;
 

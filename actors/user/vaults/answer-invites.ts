@@ -12,9 +12,7 @@ import { Vaults } from './contract.ts';
 import { mayCollaborate, noteJoined, startJoining, stopJoining, switchedOff } from './memberships.ts';
 
 /** The next sync must show what was accepted, so the user's actor notes it before it answers. */
-export const acceptVaultInvite = signedInWorkflow({
-  ...Vaults.commands.acceptVaultInvite,
-  run: async (workflow, request) => {
+export const acceptVaultInvite = signedInWorkflow(Vaults.commands.acceptVaultInvite, async (workflow, request) => {
     const { id: by } = workflow.self;
     const inviteUuid = request.inviteUuid.toLowerCase();
     const { vaultUuid, isMember } = await workflow.turn({
@@ -48,13 +46,10 @@ export const acceptVaultInvite = signedInWorkflow({
         return { success: true };
       },
     });
-  },
-});
+  });
 
 /** Declines an invite, or cancels one that the user has sent. */
-export const endVaultInvite = signedInWorkflow({
-  ...Vaults.commands.endVaultInvite,
-  run: async (workflow, request) => {
+export const endVaultInvite = signedInWorkflow(Vaults.commands.endVaultInvite, async (workflow, request) => {
     const { id: by } = workflow.self;
     const inviteUuid = request.inviteUuid.toLowerCase();
     await workflow.turn(checkSession);
@@ -74,12 +69,9 @@ export const endVaultInvite = signedInWorkflow({
         return { success: true };
       },
     });
-  },
-});
+  });
 
-export const declineInboundInvites = signedInWorkflow({
-  ...Vaults.commands.declineInboundInvites,
-  run: async (workflow) => {
+export const declineInboundInvites = signedInWorkflow(Vaults.commands.declineInboundInvites, async (workflow) => {
     const { id: by } = workflow.self;
     const inbound = await workflow.turn({
       reads: (view) => ({ inbound: inboundInvitesPlan(view, ['vault_uuid', 'uuid']) }),
@@ -102,5 +94,4 @@ export const declineInboundInvites = signedInWorkflow({
         return { success: true };
       },
     });
-  },
-});
+  });

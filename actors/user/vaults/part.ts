@@ -32,17 +32,12 @@ import {
   listVaultInvites,
 } from './sent-invites.ts';
 
-const listVaultMembers = signedInWorkflow({
-  ...Vaults.commands.listVaultMembers,
-  run: async (workflow, { sharedVaultUuid }) => {
+const listVaultMembers = signedInWorkflow(Vaults.commands.listVaultMembers, async (workflow, { sharedVaultUuid }) => {
     await workflow.turn(checkSession);
     return askVault(workflow, sharedVaultUuid, (vault) => vault.members({ by: workflow.self.id }));
-  },
-});
+  });
 
-const removeVaultMember = signedInWorkflow({
-  ...Vaults.commands.removeVaultMember,
-  run: async (workflow, { sharedVaultUuid, userUuid: sent }) => {
+const removeVaultMember = signedInWorkflow(Vaults.commands.removeVaultMember, async (workflow, { sharedVaultUuid, userUuid: sent }) => {
     const { id: by } = workflow.self;
     await workflow.turn(checkSession);
     const userUuid = uuidOf(sent) ?? namesNoUser;
@@ -58,24 +53,18 @@ const removeVaultMember = signedInWorkflow({
         return { success: true };
       },
     });
-  },
-});
+  });
 
-const designateSurvivor = signedInWorkflow({
-  ...Vaults.commands.designateSurvivor,
-  run: async (workflow, { sharedVaultUuid, userUuid: sent }) => {
+const designateSurvivor = signedInWorkflow(Vaults.commands.designateSurvivor, async (workflow, { sharedVaultUuid, userUuid: sent }) => {
     await workflow.turn(checkSession);
     const userUuid = uuidOf(sent) ?? namesNoUser;
     const done = await askVault(workflow, sharedVaultUuid, (vault) =>
       vault.designateSurvivor({ by: workflow.self.id, userUuid }),
     );
     return isRefused(done) ? done : { success: true };
-  },
-});
+  });
 
-const createVault = signedInWorkflow({
-  ...Vaults.commands.createVault,
-  run: async (workflow) => {
+const createVault = signedInWorkflow(Vaults.commands.createVault, async (workflow) => {
     const { self, callId } = workflow;
     // A repeat of the call makes the same vault.
     const vaultUuid = derivedUuid(`vault\u0000${self.id}\u0000${callId}`);
@@ -95,12 +84,9 @@ const createVault = signedInWorkflow({
         return vault;
       },
     });
-  },
-});
+  });
 
-const deleteVault = signedInWorkflow({
-  ...Vaults.commands.deleteVault,
-  run: async (workflow, { sharedVaultUuid }) => {
+const deleteVault = signedInWorkflow(Vaults.commands.deleteVault, async (workflow, { sharedVaultUuid }) => {
     await workflow.turn(checkSession);
     const ended = await askVault(workflow, sharedVaultUuid, (vault) => vault.end({ by: workflow.self.id }));
     if (isRefused(ended)) return ended;
@@ -112,8 +98,7 @@ const deleteVault = signedInWorkflow({
         return { success: true };
       },
     });
-  },
-});
+  });
 
 /** Each costs a tell. */
 const leaveBatchMax = 100;
