@@ -53,8 +53,9 @@ export const writes = <Fields = Nothing, Ok = Nothing>(declared: Declared<Fields
 /** The same for commands whose path names the user that they are about. */
 export const readsOf = <Fields extends object = Nothing, Ok = Nothing>(declared: Declared<Fields, Ok> = {}) =>
   signedInOf('reads', declared);
-export const writesOf = <Fields extends object = Nothing, Ok = Nothing>(declared: Declared<Fields, Ok> = {}) =>
-  signedInOf('writes', declared);
+export const writesOf = <Fields extends object = Nothing, Ok = Nothing>(
+  declared: Declared<Fields, Ok> = {},
+) => signedInOf('writes', declared);
 
 function signedInOf<Fields extends object, Ok>(
   access: SignedInShape<Fields, Ok>['access'],

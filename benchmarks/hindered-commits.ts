@@ -23,7 +23,13 @@ import { startHost } from './support/host.ts';
 import { numberOptions } from './support/options.ts';
 import { saturate, textOf } from './support/saturation.ts';
 
-const { users, runs, locked: lockedUsers, collisions: perSecond, ...load } = numberOptions({
+const {
+  users,
+  runs,
+  locked: lockedUsers,
+  collisions: perSecond,
+  ...load
+} = numberOptions({
   seconds: 5,
   callers: 64,
   users: 32,

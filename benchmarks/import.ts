@@ -15,7 +15,11 @@ import { printFigures } from './support/figures.ts';
 import { numberOptions } from './support/options.ts';
 import { startBuiltServer } from './support/server.ts';
 
-const { items: itemCount, users: userCount, bytes } = numberOptions({ items: 100_000, users: 10, bytes: 1_000 });
+const {
+  items: itemCount,
+  users: userCount,
+  bytes,
+} = numberOptions({ items: 100_000, users: 10, bytes: 1_000 });
 const tellCost =
   "data:text/javascript,process.on('exit',()=>{const{maxRSS,userCPUTime,systemCPUTime}=process.resourceUsage();console.error(JSON.stringify({maxRSS,cpuUs:userCPUTime+systemCPUTime}))})";
 

@@ -82,5 +82,4 @@ async function read(setting: string, path: string): Promise<Buffer> {
   }
 }
 
-const wrong = (message: string, cause: unknown): StartError =>
-  StartError.config(message, cause);
+const wrong = (message: string, cause: unknown): StartError => StartError.config(message, cause);

@@ -1,19 +1,36 @@
 /** The commands that write and show a collection for an import, for every kind that has one. */
-import { type AnyPlan, command, keys, type KeysResult, type PlanResults, range, sharedRead, type Turn, type View } from '../../runtime/command.ts';
+import {
+  type AnyPlan,
+  command,
+  type KeysResult,
+  keys,
+  type PlanResults,
+  range,
+  sharedRead,
+  type Turn,
+  type View,
+} from '../../runtime/command.ts';
 import { head } from '../collection/head.ts';
 import { item } from '../collection/item.ts';
+import { revisionsPerItemMax, revisionUuid, slotKeys } from '../collection/revisions/slots.ts';
+import { type RevisionRow, revision } from '../collection/revisions/table.ts';
 import { armTrim, keepRevision, revisionUsageSlice, type TrimTimer } from '../collection/revisions/usage.ts';
+import { ciphertextAsItWas } from '../collection/saved-row.ts';
 import type { FileOwner } from '../files/owner.ts';
-import { answerOf, type Refused } from '../reply.ts';
-import { existingPlan, importedItemOf, importedTextOf, missingItems, removeImportedItems, writeItems } from './items.ts';
-import { collectionImportShapes, type ImportedRevision } from './messages.ts';
-import { isWritable, notWritable } from './phase.ts';
 import { haveWatched } from '../files/state.ts';
 import { file, fileKey, storedFileOf } from '../files/tables.ts';
 import { type ClosedFile, putFile } from '../files/uploads.ts';
-import { revisionsPerItemMax, revisionUuid, slotKeys } from '../collection/revisions/slots.ts';
-import { revision, type RevisionRow } from '../collection/revisions/table.ts';
-import { ciphertextAsItWas } from '../collection/saved-row.ts';
+import { answerOf, type Refused } from '../reply.ts';
+import {
+  existingPlan,
+  importedItemOf,
+  importedTextOf,
+  missingItems,
+  removeImportedItems,
+  writeItems,
+} from './items.ts';
+import { collectionImportShapes, type ImportedRevision } from './messages.ts';
+import { isWritable, notWritable } from './phase.ts';
 
 /** What one page of a list may bring into memory. */
 const pageBytes = 4 * 1_048_576;

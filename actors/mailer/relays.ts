@@ -7,8 +7,8 @@ import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';
 import { slice } from '../../runtime/slice.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
+import { type Refused, refuse } from '../reply.ts';
 import { implicitTlsPort, MailSettings } from './settings.ts';
-import { refuse, type Refused } from '../reply.ts';
 
 /** The relay that the settings configure. */
 export const directRelayId = 'direct';

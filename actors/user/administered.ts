@@ -22,16 +22,16 @@ export function administeredBy<Asks>({ actorOf, unavailable }: Administration<As
     ask: (asks: Asks, request: Fields & { readonly by: string }) => Promise<Answer<Ok>>,
   ) =>
     signedInWorkflow(shape, async (workflow, { credentials: _, ...fields }): Promise<Ok | Refused> => {
-        await workflow.turn({ turn: (turn, _reads, by) => (mayAdminister(turn, by) ? {} : adminRequired) });
-        try {
-          const request = { ...(fields as unknown as Fields), by: workflow.self.id };
-          const answer = await ask(actorOf(workflow.actors), request);
-          return isRefused(answer) ? { refused: answer.refused } : answer.ok;
-        } catch (error) {
-          if (isPassing(error)) return unavailable;
-          throw error;
-        }
-      });
+      await workflow.turn({ turn: (turn, _reads, by) => (mayAdminister(turn, by) ? {} : adminRequired) });
+      try {
+        const request = { ...(fields as unknown as Fields), by: workflow.self.id };
+        const answer = await ask(actorOf(workflow.actors), request);
+        return isRefused(answer) ? { refused: answer.refused } : answer.ok;
+      } catch (error) {
+        if (isPassing(error)) return unavailable;
+        throw error;
+      }
+    });
 }
 
 /**

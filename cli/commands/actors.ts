@@ -14,26 +14,30 @@ const idHelp = 'its id: the uuid of a user';
 
 export const addActorCommands: AddCommands = (program, run) => {
   program
-      .command('where')
-      .argument('<kind>', `${kindHelp}, or the address of a user`)
-      .argument('[id]', idHelp)
-      .summary('find an actor and what it waits for')
-      .description('Show which node an actor lives on, whether it is in memory, and what it waits for.')
-      .action((kind, id) => run((session) => whereIs(session, kind, id)))
-.teach('When one user has trouble and others do not: it shows which log to read, and whether the actor is busy, ' +
-      'waits for the database, or has timers that failed. Looking does not bring it into memory.',
-    'where alice@example.org',
-    'where user 5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11');
+    .command('where')
+    .argument('<kind>', `${kindHelp}, or the address of a user`)
+    .argument('[id]', idHelp)
+    .summary('find an actor and what it waits for')
+    .description('Show which node an actor lives on, whether it is in memory, and what it waits for.')
+    .action((kind, id) => run((session) => whereIs(session, kind, id)))
+    .teach(
+      'When one user has trouble and others do not: it shows which log to read, and whether the actor is busy, ' +
+        'waits for the database, or has timers that failed. Looking does not bring it into memory.',
+      'where alice@example.org',
+      'where user 5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11',
+    );
   program
-      .command('evict')
-      .argument('<kind>', kindHelp)
-      .argument('<id>', idHelp)
-      .summary('drop an idle actor from memory')
-      .description('Drop an idle actor from memory; the next request reads it from the database again.')
-      .action((kind, id) => run((session) => evict(session, kind, id)))
-.teach('To rule out that memory and database differ. Nothing is lost and nobody is disturbed: an ' +
-      'actor with work to do stays.',
-    'evict user 5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11');
+    .command('evict')
+    .argument('<kind>', kindHelp)
+    .argument('<id>', idHelp)
+    .summary('drop an idle actor from memory')
+    .description('Drop an idle actor from memory; the next request reads it from the database again.')
+    .action((kind, id) => run((session) => evict(session, kind, id)))
+    .teach(
+      'To rule out that memory and database differ. Nothing is lost and nobody is disturbed: an ' +
+        'actor with work to do stays.',
+      'evict user 5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11',
+    );
 };
 
 const phaseOf = ({ phase }: Found) => phase.replace('ACTOR_PHASE_', '');

@@ -61,19 +61,21 @@ export const addBacklogCommands: AddCommands = (program, run) => {
   const add = <Dead>(delivery: DeliveryName<Dead>, example: string, meaning: string) => {
     const { what } = delivery;
     program
-        .command(`${what}s`)
-        .summary(`list ${what}s that failed, and retry them`)
-        .description(
-          `Count the ${what}s that wait in the whole cluster, and list those that are dead. ${meaning}`,
-        )
-        .option('--limit <rows>', 'how many dead ones to list or revive at most', rowLimit, limitDefault)
-        .option('--revive <which>', `retry dead ones: \`all\`, or one such as ${example}`)
-        .action((options) => run((session) => backlog(session, delivery, options)))
-.teach(`When the metric scriptorium_deliveries_total{outcome="dead"} grows. A ${what} is dead after ten attempts that threw; ` +
-        'it is kept and blocks nobody. Find the cause in the log of the node, fix it, then revive.',
-      `${what}s`,
-      `${what}s --revive all`,
-      `${what}s --revive ${example}`);
+      .command(`${what}s`)
+      .summary(`list ${what}s that failed, and retry them`)
+      .description(
+        `Count the ${what}s that wait in the whole cluster, and list those that are dead. ${meaning}`,
+      )
+      .option('--limit <rows>', 'how many dead ones to list or revive at most', rowLimit, limitDefault)
+      .option('--revive <which>', `retry dead ones: \`all\`, or one such as ${example}`)
+      .action((options) => run((session) => backlog(session, delivery, options)))
+      .teach(
+        `When the metric scriptorium_deliveries_total{outcome="dead"} grows. A ${what} is dead after ten attempts that threw; ` +
+          'it is kept and blocks nobody. Find the cause in the log of the node, fix it, then revive.',
+        `${what}s`,
+        `${what}s --revive all`,
+        `${what}s --revive ${example}`,
+      );
   };
   add(
     timers,

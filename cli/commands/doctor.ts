@@ -16,16 +16,18 @@ export const addDoctorCommand =
   (examine: Examine): AddCommands =>
   (program, run) => {
     program
-        .command('doctor')
-        .summary('what is wrong around the server, and what to do about it')
-        .description(
-          'Look at what the server depends on: its settings, file descriptors, disks, the database at DATABASE_URL, ' +
-            'NATS, and the way to it from outside at PUBLIC_URL. Nothing is changed. Exit code 1: there is a problem.',
-        )
-        .action(() => run((session) => doctor(session, examine)))
-.teach('Before the first start, after a change of settings, and whenever something is odd. Run it with the settings of ' +
-        'the server, where the server runs.',
-      'doctor');
+      .command('doctor')
+      .summary('what is wrong around the server, and what to do about it')
+      .description(
+        'Look at what the server depends on: its settings, file descriptors, disks, the database at DATABASE_URL, ' +
+          'NATS, and the way to it from outside at PUBLIC_URL. Nothing is changed. Exit code 1: there is a problem.',
+      )
+      .action(() => run((session) => doctor(session, examine)))
+      .teach(
+        'Before the first start, after a change of settings, and whenever something is odd. Run it with the settings of ' +
+          'the server, where the server runs.',
+        'doctor',
+      );
   };
 
 async function doctor(session: CommandSession, examine: Examine): Promise<number> {

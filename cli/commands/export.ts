@@ -15,20 +15,20 @@ export const addExportCommands: AddCommands = (program, run) => {
     .summary('write what an account holds')
     .description('Write what an account holds, as ciphertext.');
   group
-      .command('user')
-      .argument('<email>', 'the address or name the user signs in with')
-      .option('--workspace <name>', 'the workspace, if there are several per address')
-      .option('--out <file>', 'the file to write; by default, export-UUID.txt')
-      .summary('everything that an account holds, as its client can import it')
-      .description(
-        'Write everything that an account holds: items, history and the list of its files. It is the file that the ' +
-          'client writes when it exports without decrypting. Only the user can read it, with the password.',
-      )
-      .action((email: string, options: ExportOptions) =>
-        run((session) => exportUser(session, email, options)),
-      )
-.teach('When a user asks for a copy of the account and cannot sign in to fetch it.',
-    'export user alice@example.org --out alice.txt');
+    .command('user')
+    .argument('<email>', 'the address or name the user signs in with')
+    .option('--workspace <name>', 'the workspace, if there are several per address')
+    .option('--out <file>', 'the file to write; by default, export-UUID.txt')
+    .summary('everything that an account holds, as its client can import it')
+    .description(
+      'Write everything that an account holds: items, history and the list of its files. It is the file that the ' +
+        'client writes when it exports without decrypting. Only the user can read it, with the password.',
+    )
+    .action((email: string, options: ExportOptions) => run((session) => exportUser(session, email, options)))
+    .teach(
+      'When a user asks for a copy of the account and cannot sign in to fetch it.',
+      'export user alice@example.org --out alice.txt',
+    );
 };
 
 interface ExportOptions {

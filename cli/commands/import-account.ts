@@ -30,21 +30,23 @@ interface AccountOptions {
 
 export function addImportAccount(group: TeachingCommand, run: RunWithSession): void {
   group
-      .command('account')
-      .requiredOption('--from <url>', 'the address of the other server, as apps use it')
-      .requiredOption('--email <address>', 'the address or name that signs in there')
-      .option('--access-key-file <file>', 'the file with its access key, if clients need one')
-      .option('--history', 'also bring the history of items: two requests for each of them')
-      .option('--dry-run', 'say what would come and why something would not; nothing is written')
-      .summary('bring one account from any server, with its password')
-      .description(
-        'Sign in to another server with the password of an account, and bring the account here: its items with their ' +
-          'times and its settings. It signs in here with the same password. Both sides are compared before it may.',
-      )
-      .action((options: AccountOptions) => run((session) => importAccount(session, options)))
-.teach('When only one account moves, or nobody can read the database of the other server. Its owner types the password. ' +
-      'Files, shared vaults and second factors do not come this way.',
-    'import account --from https://notes.example.org --email alice@example.org');
+    .command('account')
+    .requiredOption('--from <url>', 'the address of the other server, as apps use it')
+    .requiredOption('--email <address>', 'the address or name that signs in there')
+    .option('--access-key-file <file>', 'the file with its access key, if clients need one')
+    .option('--history', 'also bring the history of items: two requests for each of them')
+    .option('--dry-run', 'say what would come and why something would not; nothing is written')
+    .summary('bring one account from any server, with its password')
+    .description(
+      'Sign in to another server with the password of an account, and bring the account here: its items with their ' +
+        'times and its settings. It signs in here with the same password. Both sides are compared before it may.',
+    )
+    .action((options: AccountOptions) => run((session) => importAccount(session, options)))
+    .teach(
+      'When only one account moves, or nobody can read the database of the other server. Its owner types the password. ' +
+        'Files, shared vaults and second factors do not come this way.',
+      'import account --from https://notes.example.org --email alice@example.org',
+    );
 }
 
 async function importAccount(session: CommandSession, options: AccountOptions): Promise<number> {

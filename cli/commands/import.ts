@@ -65,46 +65,52 @@ export const addImportCommands: AddCommands = (program, run) => {
     .summary('move accounts in from the existing server')
     .description('Move accounts in from the existing server, and compare both servers. See docs/import.md.');
   withSource(group.command('server'))
-      .option('--dry-run', 'say what would come, what would not and why; nothing is written')
-      .option('--keep-closed', 'let nobody sign in yet: another pass follows')
-      .addOption(
-        new Option('--without-key <choice>', 'accounts whose second factor cannot be read')
-          .choices(['stop', 'lock', 'drop'])
-          .default('stop'),
-      )
-      .option('--administrators', 'administrators over there are administrators here')
-      .option('--quotas', 'take over how much each account may upload')
-      .option('--prefer <uuid...>', 'of accounts whose addresses differ in case alone, those that come')
-      .option('--report <file>', 'where the report is kept', 'import-report.json')
-      .summary('bring everything that a server has')
-      .description(
-        'Bring the accounts of a server with their passwords, items, history, vaults, settings, second factors and ' +
-          'files. Accounts are closed until the end. Once more brings what has changed since, and nothing twice.',
-      )
-      .action((options: ImportServerOptions) => run((session) => importServer(session, options)))
-.teach('To move in. First with --dry-run; then with --keep-closed while the other server runs; then, with that one ' +
-      'stopped, once more without it. It may be interrupted at any time.',
-    'import server --from sqlite:/srv/home.sqlite --files /srv/uploads --env-file .env',
-    'import server --from mysql://notes@127.0.0.1/notes --password-file pw --dry-run');
+    .option('--dry-run', 'say what would come, what would not and why; nothing is written')
+    .option('--keep-closed', 'let nobody sign in yet: another pass follows')
+    .addOption(
+      new Option('--without-key <choice>', 'accounts whose second factor cannot be read')
+        .choices(['stop', 'lock', 'drop'])
+        .default('stop'),
+    )
+    .option('--administrators', 'administrators over there are administrators here')
+    .option('--quotas', 'take over how much each account may upload')
+    .option('--prefer <uuid...>', 'of accounts whose addresses differ in case alone, those that come')
+    .option('--report <file>', 'where the report is kept', 'import-report.json')
+    .summary('bring everything that a server has')
+    .description(
+      'Bring the accounts of a server with their passwords, items, history, vaults, settings, second factors and ' +
+        'files. Accounts are closed until the end. Once more brings what has changed since, and nothing twice.',
+    )
+    .action((options: ImportServerOptions) => run((session) => importServer(session, options)))
+    .teach(
+      'To move in. First with --dry-run; then with --keep-closed while the other server runs; then, with that one ' +
+        'stopped, once more without it. It may be interrupted at any time.',
+      'import server --from sqlite:/srv/home.sqlite --files /srv/uploads --env-file .env',
+      'import server --from mysql://notes@127.0.0.1/notes --password-file pw --dry-run',
+    );
   withSource(group.command('verify'))
-      .option('--report <file>', 'where the report is kept', 'verify-report.json')
-      .summary('compare both servers')
-      .description(
-        'Compare every account on both servers: numbers, and digests of everything that clients are given. ' +
-          'Exit code 65: something differs.',
-      )
-      .action((options: SourceOptions) => run((session) => verify(session, options)))
-.teach('After the last pass, before anybody signs in. Accounts that are in use already are left out.',
-    'import verify --from sqlite:/srv/home.sqlite --files /srv/uploads --env-file .env');
+    .option('--report <file>', 'where the report is kept', 'verify-report.json')
+    .summary('compare both servers')
+    .description(
+      'Compare every account on both servers: numbers, and digests of everything that clients are given. ' +
+        'Exit code 65: something differs.',
+    )
+    .action((options: SourceOptions) => run((session) => verify(session, options)))
+    .teach(
+      'After the last pass, before anybody signs in. Accounts that are in use already are left out.',
+      'import verify --from sqlite:/srv/home.sqlite --files /srv/uploads --env-file .env',
+    );
   addImportAccount(group, run);
   group
-      .command('unlock')
-      .argument('<user>', uuidHelp)
-      .summary('open an account whose second factor could not be read')
-      .description('Let an account sign in by its password alone: its second factor could not be read.')
-      .action((userUuid) => run((session) => unlock(session, userUuid)))
-.teach('Once you have made sure that it is its owner who asks.',
-    'import unlock 5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11');
+    .command('unlock')
+    .argument('<user>', uuidHelp)
+    .summary('open an account whose second factor could not be read')
+    .description('Let an account sign in by its password alone: its second factor could not be read.')
+    .action((userUuid) => run((session) => unlock(session, userUuid)))
+    .teach(
+      'Once you have made sure that it is its owner who asks.',
+      'import unlock 5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11',
+    );
 };
 
 async function importServer(session: CommandSession, options: ImportServerOptions): Promise<number> {

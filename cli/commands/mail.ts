@@ -18,86 +18,90 @@ export const addMailCommands: AddCommands = (program, run) => {
       'See and set how the server sends mail. Nobody sees the content or the recipient of a mail.',
     );
   mail
-      .command('relays')
-      .summary('list the relays')
-      .description('List the relays in the order in which they are tried.')
-      .action(() => run(showRelays))
-.teach('To see which relays send mail. While the list is empty, the relay of the settings is used.',
-    'mail relays');
+    .command('relays')
+    .summary('list the relays')
+    .description('List the relays in the order in which they are tried.')
+    .action(() => run(showRelays))
+    .teach(
+      'To see which relays send mail. While the list is empty, the relay of the settings is used.',
+      'mail relays',
+    );
   mail
-      .command('set-relays')
-      .argument(
-        '<file>',
-        'JSON with `relays` and `fallback`, as `mail relays --json` shows them; - is standard input',
-      )
-      .summary('replace the list of relays')
-      .description(
-        'Replace the list of relays as a whole. `credential` of a relay is its password or key; left out, it keeps the one it has.',
-      )
-      .action((file) => run((session) => setRelays(session, file)))
-.teach('When mail is to go another way. Secrets are read from the file, so no other process sees them as an argument.',
-    'mail relays --json > relays.json',
-    'mail set-relays relays.json');
+    .command('set-relays')
+    .argument(
+      '<file>',
+      'JSON with `relays` and `fallback`, as `mail relays --json` shows them; - is standard input',
+    )
+    .summary('replace the list of relays')
+    .description(
+      'Replace the list of relays as a whole. `credential` of a relay is its password or key; left out, it keeps the one it has.',
+    )
+    .action((file) => run((session) => setRelays(session, file)))
+    .teach(
+      'When mail is to go another way. Secrets are read from the file, so no other process sees them as an argument.',
+      'mail relays --json > relays.json',
+      'mail set-relays relays.json',
+    );
   mail
-      .command('test')
-      .argument('<recipient>', 'an address of your own')
-      .option('--relay <id>', 'this one; otherwise the first that can send', '')
-      .summary('send a test through a relay')
-      .description('Send a fixed text through a relay at once, outside the queue.')
-      .action((recipient, { relay }) => run((session) => test(session, recipient, relay)))
-.teach('After relays were changed.',
-    'mail test you@example.org');
+    .command('test')
+    .argument('<recipient>', 'an address of your own')
+    .option('--relay <id>', 'this one; otherwise the first that can send', '')
+    .summary('send a test through a relay')
+    .description('Send a fixed text through a relay at once, outside the queue.')
+    .action((recipient, { relay }) => run((session) => test(session, recipient, relay)))
+    .teach('After relays were changed.', 'mail test you@example.org');
   mail
-      .command('queue')
-      .option('--state <state>', 'ready, leased or dead', 'dead')
-      .option('--after <token>', 'the page that comes then', '')
-      .summary('list mails that are ready, leased or dead')
-      .description('List mails that wait, are being sent, or will not be tried again, the oldest first.')
-      .action(({ state, after }) => run((session) => showQueue(session, state, after)))
-.teach('When readiness says mail: degraded, or when somebody misses a mail.',
-    'mail queue --state ready');
+    .command('queue')
+    .option('--state <state>', 'ready, leased or dead', 'dead')
+    .option('--after <token>', 'the page that comes then', '')
+    .summary('list mails that are ready, leased or dead')
+    .description('List mails that wait, are being sent, or will not be tried again, the oldest first.')
+    .action(({ state, after }) => run((session) => showQueue(session, state, after)))
+    .teach('When readiness says mail: degraded, or when somebody misses a mail.', 'mail queue --state ready');
   mail
-      .command('log')
-      .option('--relay <id>', 'of this relay alone', '')
-      .option('--outcome <outcome>', 'of this outcome alone', '')
-      .option('--after <token>', 'the page that comes then', '')
-      .summary('list what became of attempts')
-      .description('List the attempts to send mail and what became of each, the newest first.')
-      .action((options) => run((session) => showLog(session, options)))
-.teach('To see which relay fails, and how.',
-    'mail log --outcome transient-failure');
+    .command('log')
+    .option('--relay <id>', 'of this relay alone', '')
+    .option('--outcome <outcome>', 'of this outcome alone', '')
+    .option('--after <token>', 'the page that comes then', '')
+    .summary('list what became of attempts')
+    .description('List the attempts to send mail and what became of each, the newest first.')
+    .action((options) => run((session) => showLog(session, options)))
+    .teach('To see which relay fails, and how.', 'mail log --outcome transient-failure');
   mail
-      .command('audit')
-      .option('--after <token>', 'the page that comes then', '')
-      .summary('list what administrators did with mail')
-      .description(
-        'List what administrators and operators did with relays and the queue, the newest first: who, when, what, and to which relay or mail.',
-      )
-      .action(({ after }) => run((session) => showAudit(session, after)))
-.teach('To see who replaced the relays, or where a password went. `move-credentials` names a relay whose kept password goes to another place.',
-    'mail audit');
+    .command('audit')
+    .option('--after <token>', 'the page that comes then', '')
+    .summary('list what administrators did with mail')
+    .description(
+      'List what administrators and operators did with relays and the queue, the newest first: who, when, what, and to which relay or mail.',
+    )
+    .action(({ after }) => run((session) => showAudit(session, after)))
+    .teach(
+      'To see who replaced the relays, or where a password went. `move-credentials` names a relay whose kept password goes to another place.',
+      'mail audit',
+    );
   mail
-      .command('retry')
-      .argument('<id>', idHelp)
-      .summary('have a mail tried again now')
-      .description('Have a mail that is dead, or waits for its next attempt, tried again now.')
-      .action((id) =>
-        run(async (session) => {
-          const { mail: retried } = await session.ask(MailService.retry, { id });
-          session.answer(retried === undefined ? { id } : mailRecord(retried), 'The mail is tried again.');
-        }),
-      )
-.teach('When what kept it from being sent is mended. One that may have arrived already would arrive twice.',
-    `mail retry ${example}`);
+    .command('retry')
+    .argument('<id>', idHelp)
+    .summary('have a mail tried again now')
+    .description('Have a mail that is dead, or waits for its next attempt, tried again now.')
+    .action((id) =>
+      run(async (session) => {
+        const { mail: retried } = await session.ask(MailService.retry, { id });
+        session.answer(retried === undefined ? { id } : mailRecord(retried), 'The mail is tried again.');
+      }),
+    )
+    .teach(
+      'When what kept it from being sent is mended. One that may have arrived already would arrive twice.',
+      `mail retry ${example}`,
+    );
   mail
-      .command('discard')
-      .argument('<id>', idHelp)
-      .option('--yes', 'do it')
-      .summary('throw a mail away')
-      .description('Throw a mail away. It cannot be had back.')
-      .action((id, { yes = false }) => run((session) => discard(session, id, yes)))
-.teach('When a dead mail is of no use any more.',
-    `mail discard ${example} --yes`);
+    .command('discard')
+    .argument('<id>', idHelp)
+    .option('--yes', 'do it')
+    .summary('throw a mail away')
+    .description('Throw a mail away. It cannot be had back.')
+    .action((id, { yes = false }) => run((session) => discard(session, id, yes)))
+    .teach('When a dead mail is of no use any more.', `mail discard ${example} --yes`);
 };
 
 async function showRelays(session: CommandSession): Promise<void> {

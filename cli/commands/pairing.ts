@@ -18,74 +18,82 @@ export const addPairingCommands: AddCommands = (program, run) => {
       'See, make and remove the pairings of the assistant with subscriptions at its provider. Tokens are shown to nobody.',
     );
   pairing
-      .command('status')
-      .argument('[id]', idHelp, '')
-      .summary('how it is with one subscription')
-      .description(
-        'Show whether a subscription is paired, with which account, and what keeps it from being used.',
-      )
-      .action((id) => run((session) => status(session, id)))
-.teach('When the assistant answers nobody, and after a subscription was paired.',
-    'pairing status',
-    'pairing status team.one');
+    .command('status')
+    .argument('[id]', idHelp, '')
+    .summary('how it is with one subscription')
+    .description(
+      'Show whether a subscription is paired, with which account, and what keeps it from being used.',
+    )
+    .action((id) => run((session) => status(session, id)))
+    .teach(
+      'When the assistant answers nobody, and after a subscription was paired.',
+      'pairing status',
+      'pairing status team.one',
+    );
   pairing
-      .command('list')
-      .summary('list the subscriptions that are paired')
-      .description('List the subscriptions that are paired, and what keeps them from being used.')
-      .action(() => run(list))
-.teach('To see whether one needs to be paired again.',
-    'pairing list');
+    .command('list')
+    .summary('list the subscriptions that are paired')
+    .description('List the subscriptions that are paired, and what keeps them from being used.')
+    .action(() => run(list))
+    .teach('To see whether one needs to be paired again.', 'pairing list');
   pairing
-      .command('start')
-      .argument('[id]', idHelp, '')
-      .summary('begin to pair a subscription')
-      .description(
-        'Begin to pair a subscription, or to pair it again: print the address at which its owner agrees. Treat the address like a password for the next ten minutes.',
-      )
-      .action((id) => run((session) => start(session, id)))
-.teach('When the settings of pairing are there, or when a pairing needs repair. A pairing that there is goes on until the new one is complete.',
-    'pairing start');
+    .command('start')
+    .argument('[id]', idHelp, '')
+    .summary('begin to pair a subscription')
+    .description(
+      'Begin to pair a subscription, or to pair it again: print the address at which its owner agrees. Treat the address like a password for the next ten minutes.',
+    )
+    .action((id) => run((session) => start(session, id)))
+    .teach(
+      'When the settings of pairing are there, or when a pairing needs repair. A pairing that there is goes on until the new one is complete.',
+      'pairing start',
+    );
   pairing
-      .command('complete')
-      .argument(
-        '[file]',
-        'contains the address that the browser came back to; without it, the command asks you',
-      )
-      .summary('complete a pairing by hand')
-      .description(
-        'Complete a pairing that `pairing start` has begun, by the address that the provider sent the browser back to.',
-      )
-      .action((file) => run((session) => complete(session, file)))
-.teach('When the browser could not reach this server at that address. The address has a code in it, so it is no argument.',
-    'pairing complete',
-    'pairing complete address.txt');
+    .command('complete')
+    .argument(
+      '[file]',
+      'contains the address that the browser came back to; without it, the command asks you',
+    )
+    .summary('complete a pairing by hand')
+    .description(
+      'Complete a pairing that `pairing start` has begun, by the address that the provider sent the browser back to.',
+    )
+    .action((file) => run((session) => complete(session, file)))
+    .teach(
+      'When the browser could not reach this server at that address. The address has a code in it, so it is no argument.',
+      'pairing complete',
+      'pairing complete address.txt',
+    );
   pairing
-      .command('unpair')
-      .argument('<id>', 'the id of the subscription')
-      .summary('remove one pairing')
-      .description('Remove one pairing here. The provider is not notified: revoke it there, too.')
-      .option('--yes', 'do it')
-      .action((id, { yes = false }) => run((session) => unpair(session, id, yes)))
-.teach('When a subscription shall not be used any more. Profiles that name it answer nobody then.',
-    'pairing unpair team.one --yes');
+    .command('unpair')
+    .argument('<id>', 'the id of the subscription')
+    .summary('remove one pairing')
+    .description('Remove one pairing here. The provider is not notified: revoke it there, too.')
+    .option('--yes', 'do it')
+    .action((id, { yes = false }) => run((session) => unpair(session, id, yes)))
+    .teach(
+      'When a subscription shall not be used any more. Profiles that name it answer nobody then.',
+      'pairing unpair team.one --yes',
+    );
   pairing
-      .command('unpair-all')
-      .summary('remove all pairings, even those that cannot be read')
-      .description('Remove all pairings here, and all unfinished ones. The provider is not notified.')
-      .option('--yes', 'do it')
-      .option('--unreadable', 'do it even if they cannot be read')
-      .action((options) => run((session) => unpairAll(session, options)))
-.teach('When the key of the pairings is to be another one, or is lost. If the key of the settings is wrong, set the right one instead.',
-    'pairing unpair-all --yes',
-    'pairing unpair-all --yes --unreadable');
+    .command('unpair-all')
+    .summary('remove all pairings, even those that cannot be read')
+    .description('Remove all pairings here, and all unfinished ones. The provider is not notified.')
+    .option('--yes', 'do it')
+    .option('--unreadable', 'do it even if they cannot be read')
+    .action((options) => run((session) => unpairAll(session, options)))
+    .teach(
+      'When the key of the pairings is to be another one, or is lost. If the key of the settings is wrong, set the right one instead.',
+      'pairing unpair-all --yes',
+      'pairing unpair-all --yes --unreadable',
+    );
   pairing
-      .command('usage')
-      .argument('[id]', idHelp, '')
-      .summary('the requests of one pairing to the provider')
-      .description('Show how many requests and tokens were used by one pairing.')
-      .action((id) => run((session) => usage(session, id)))
-.teach('To compare with what the provider says, and to see who is to pay.',
-    'pairing usage');
+    .command('usage')
+    .argument('[id]', idHelp, '')
+    .summary('the requests of one pairing to the provider')
+    .description('Show how many requests and tokens were used by one pairing.')
+    .action((id) => run((session) => usage(session, id)))
+    .teach('To compare with what the provider says, and to see who is to pay.', 'pairing usage');
 };
 
 async function status(session: CommandSession, subscriptionId: string): Promise<void> {

@@ -11,30 +11,28 @@ export const addRegistrationCommands: AddCommands = (program, run) => {
       'See whether anybody may register, close the registration of the whole server, and open it again.',
     );
   registration
-      .command('show')
-      .summary('whether anybody may register')
-      .description('Say whether anybody may register, and whether the settings have closed it.')
-      .action(() => run(async (session) => tell(session, await session.ask(RegistrationService.show, {}))))
-.teach('When somebody cannot register, or too many do.',
-    'registration show');
+    .command('show')
+    .summary('whether anybody may register')
+    .description('Say whether anybody may register, and whether the settings have closed it.')
+    .action(() => run(async (session) => tell(session, await session.ask(RegistrationService.show, {}))))
+    .teach('When somebody cannot register, or too many do.', 'registration show');
   registration
-      .command('close')
-      .summary('let nobody register')
-      .description(
-        'Let nobody register, until `registration open`. Accounts that there are stay as they are.',
-      )
-      .action(() => run(async (session) => tell(session, await session.ask(RegistrationService.forbid, {}))))
-.teach('When all who shall have an account have one, or strangers make accounts. It takes effect at once, on every node.',
-    'registration close');
+    .command('close')
+    .summary('let nobody register')
+    .description('Let nobody register, until `registration open`. Accounts that there are stay as they are.')
+    .action(() => run(async (session) => tell(session, await session.ask(RegistrationService.forbid, {}))))
+    .teach(
+      'When all who shall have an account have one, or strangers make accounts. It takes effect at once, on every node.',
+      'registration close',
+    );
   registration
-      .command('open')
-      .summary('let people register again')
-      .description(
-        'Let people register again. What the settings have closed (DISABLE_USER_REGISTRATION) stays closed.',
-      )
-      .action(() => run(async (session) => tell(session, await session.ask(RegistrationService.allow, {}))))
-.teach('When others shall be able to make an account.',
-    'registration open');
+    .command('open')
+    .summary('let people register again')
+    .description(
+      'Let people register again. What the settings have closed (DISABLE_USER_REGISTRATION) stays closed.',
+    )
+    .action(() => run(async (session) => tell(session, await session.ask(RegistrationService.allow, {}))))
+    .teach('When others shall be able to make an account.', 'registration open');
 };
 
 interface Registration {

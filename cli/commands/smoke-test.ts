@@ -12,19 +12,21 @@ interface Options {
 
 export const addSmokeTestCommand: AddCommands = (program, run) => {
   program
-      .command('smoke-test')
-      .argument('<url>', 'the address that clients use')
-      .option('--access-key-file <file>', 'the file with the access key, if clients need one')
-      .summary('use the server as a client does, once')
-      .description(
-        'Register an account, sign in on a second device, save a note, hear of it over the socket of the second ' +
-          'device, get it there, and delete the account. Exit code 1: a step went wrong; 69: the server cannot be reached.',
-      )
-      .action((url, options: Options) => run((session) => smokeTest(session, url, options)))
-.teach('After an installation, an upgrade, or a change in front of the server. It knows nothing but the ' +
-      'address, so it finds what a proxy spoils, too. The registration has to be open, and without a captcha.',
-    'smoke-test https://notes.example.org',
-    'smoke-test http://127.0.0.1:3000 --access-key-file access-key');
+    .command('smoke-test')
+    .argument('<url>', 'the address that clients use')
+    .option('--access-key-file <file>', 'the file with the access key, if clients need one')
+    .summary('use the server as a client does, once')
+    .description(
+      'Register an account, sign in on a second device, save a note, hear of it over the socket of the second ' +
+        'device, get it there, and delete the account. Exit code 1: a step went wrong; 69: the server cannot be reached.',
+    )
+    .action((url, options: Options) => run((session) => smokeTest(session, url, options)))
+    .teach(
+      'After an installation, an upgrade, or a change in front of the server. It knows nothing but the ' +
+        'address, so it finds what a proxy spoils, too. The registration has to be open, and without a captcha.',
+      'smoke-test https://notes.example.org',
+      'smoke-test http://127.0.0.1:3000 --access-key-file access-key',
+    );
 };
 
 async function smokeTest(session: CommandSession, url: string, { accessKeyFile }: Options): Promise<void> {

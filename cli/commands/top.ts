@@ -36,28 +36,30 @@ const clearScreen = '\x1b[H\x1b[2J';
 
 export const addTopCommand: AddCommands = (program, run) => {
   program
-      .command('top')
-      .addOption(
-        new Option('--by <what>', 'what to rank them by')
-          .choices(['bytes', 'commits', 'messages', 'waiting'])
-          .default('bytes'),
-      )
-      .option(
-        '--seconds <number>',
-        'how long to watch, or with --watch from one picture to the next',
-        (text) => wholeNumber(text, 1, 60),
-        2,
-      )
-      .option('--limit <number>', 'how many to show', rowLimit, 20)
-      .option('--watch', 'draw again and again until interrupted; with --json, one document after another')
-      .summary('the actors that use most memory, commits or messages')
-      .description('Watch the actors in memory on all nodes, and show those that use most.')
-      .action((options: Options) => run((session) => top(session, options)))
-.teach('When a node is busy or its memory grows: a single user, a vault or the queue of mail may be the reason. ' +
-      'Reads that wait for no turn are not counted.',
-    'top',
-    'top --by commits --seconds 10',
-    'top --watch');
+    .command('top')
+    .addOption(
+      new Option('--by <what>', 'what to rank them by')
+        .choices(['bytes', 'commits', 'messages', 'waiting'])
+        .default('bytes'),
+    )
+    .option(
+      '--seconds <number>',
+      'how long to watch, or with --watch from one picture to the next',
+      (text) => wholeNumber(text, 1, 60),
+      2,
+    )
+    .option('--limit <number>', 'how many to show', rowLimit, 20)
+    .option('--watch', 'draw again and again until interrupted; with --json, one document after another')
+    .summary('the actors that use most memory, commits or messages')
+    .description('Watch the actors in memory on all nodes, and show those that use most.')
+    .action((options: Options) => run((session) => top(session, options)))
+    .teach(
+      'When a node is busy or its memory grows: a single user, a vault or the queue of mail may be the reason. ' +
+        'Reads that wait for no turn are not counted.',
+      'top',
+      'top --by commits --seconds 10',
+      'top --watch',
+    );
 };
 
 interface Used {

@@ -102,7 +102,7 @@ export function createSessionCheck(actors: Actors): CheckSession {
   return async (credentials, bearerSuffices) => {
     const { ask } = actors.get(Sessions, credentials.userUuid);
     const command = bearerSuffices ? 'validateBearer' : 'validateSession';
-    const answer = await unlessAbsent(ask[command]({ credentials }, { deadlineMs: askMs }));
+    const answer = await unlessAbsent<object>(ask[command]({ credentials }, { deadlineMs: askMs }));
     if (answer === undefined) return refusals.invalidAuth;
     if (!isRefused(answer)) return undefined;
     const { message, tag } = answer.refused;

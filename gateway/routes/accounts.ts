@@ -5,6 +5,7 @@ import { normaliseUsername } from '../../actors/identity/usernames.ts';
 import { derivedUuid } from '../../actors/identity/uuid-text.ts';
 import { invalidAuth } from '../../actors/signed-in.ts';
 import { Account } from '../../actors/user/account/contract.ts';
+import { AuditTrail } from '../../actors/user/audit/contract.ts';
 import { unlessAbsent } from '../../runtime/handles.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
 import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
@@ -13,7 +14,6 @@ import { answered, family, refusedAnswer, signedInAnswer } from './endpoint.ts';
 import { refusingLostCookies } from './lost-cookies.ts';
 import type { RoutesOptions } from './options.ts';
 import { sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
-import { AuditTrail } from '../../actors/user/audit/contract.ts';
 
 const secretText = z.string().min(1).max(1_024);
 

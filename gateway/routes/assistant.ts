@@ -7,7 +7,7 @@ import { providerIds, providerNamed } from '../../actors/assistant/profiles.ts';
 import { AssistantBudget } from '../../actors/user/assistant/contract.ts';
 import { Sessions } from '../../actors/user/sessions/contract.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
-import type { Assistant, StreamEnd } from '../assistant/assistant.ts';
+import type { StreamEnd } from '../assistant/assistant.ts';
 import { PendingChatRequest, requestFields } from '../assistant/chat-request.ts';
 import { type PairedCredentials, pairedFor } from '../assistant/paired.ts';
 import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';

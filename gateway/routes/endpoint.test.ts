@@ -15,5 +15,7 @@ test('an endpoint whose command is not there is named by the error that ends the
 
 test('an endpoint that adds what is no field of its command is named as well', (t) => {
   const declaration = { summary, command: listSessions, adds: { greeting: () => '' } };
-  t.throws(() => endpoint(name, declaration as never), { message: /^GET \/v1\/greeting is declared wrongly: / });
+  t.throws(() => endpoint(name, declaration as never), {
+    message: /^GET \/v1\/greeting is declared wrongly: /,
+  });
 });

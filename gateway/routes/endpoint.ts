@@ -71,7 +71,8 @@ type FillRequest = (context: RequestContext<'session'>, request: object) => unkn
 
 /** A route of another kind. */
 interface OtherRoute<A extends RouteAccess, Request, B extends BodyKind>
-  extends Omit<Route<A, Request, B>, Given> {
+  extends Omit<Route<A, Request, B>, Given | 'replies'>,
+    Partial<Pick<Route, 'replies'>> {
   /** The statuses of its refusals, which have the usual body. */
   readonly refusals?: readonly number[];
 }

@@ -1,12 +1,13 @@
 /** Item sync, integrity, single items and their history (docs/protocol/sync.md). */
+
+import { z } from 'zod';
 import type { AnsweredCommand, IdentityInput } from '../../actors/sync-command.ts';
 import { Items } from '../../actors/user/items/contract.ts';
+import { Revisions } from '../../actors/user/revisions/contract.ts';
 import { SyncLane } from '../../actors/user/sync-lane/contract.ts';
 import type { HeaderValues } from '../http/reply-headers.ts';
 import type { AnyRoute, RequestContext } from '../http/route.ts';
 import { family, type RouteName, refusedAnswer } from './endpoint.ts';
-import { z } from 'zod';
-import { Revisions } from '../../actors/user/revisions/contract.ts';
 
 const { endpoint } = family({ tag: 'Sync and items' });
 

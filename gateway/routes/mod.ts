@@ -14,12 +14,7 @@ import { davRoutes } from './dav.ts';
 import { emailDeliveryRoutes } from './email-delivery.ts';
 import { factorRoutes } from './factors.ts';
 import { fileRoutes } from './files.ts';
-import {
-  administrationPageRoute,
-  frontPageRoute,
-  healthRoutes,
-  metadata,
-} from './health.ts';
+import { administrationPageRoute, frontPageRoute, healthRoutes, metadata } from './health.ts';
 import { itemRoutes, revisionRoutes } from './items.ts';
 import { messageRoutes } from './messages.ts';
 import { notOfferedRoutes } from './not-offered.ts';

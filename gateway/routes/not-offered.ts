@@ -50,7 +50,13 @@ function reading(path: string, audience: Audience, body: object): AnyRoute {
   } as const;
   const reply = () => ({ status: 200, body });
   if (audience === 'anybody')
-    return route(name, { ...declared, access: 'public', safe: true, request: nothing, handle: async () => reply() });
+    return route(name, {
+      ...declared,
+      access: 'public',
+      safe: true,
+      request: nothing,
+      handle: async () => reply(),
+    });
   const { showNothing, showAdministratorsNothing } = NotOffered.commands;
   const command = audience === 'users' ? showNothing : showAdministratorsNothing;
   return endpoint(name, { ...declared, command, replyOf: reply, refusals: [403] });

@@ -134,8 +134,7 @@ async function restoreRows(client: pg.Client, options: RestoreOptions) {
   }
 }
 
-const strange = (name: string): BackupError =>
-  BackupError.damaged(`${name} is not what the manifest says.`);
+const strange = (name: string): BackupError => BackupError.damaged(`${name} is not what the manifest says.`);
 
 function* groupsOf(lines: readonly string[]): Generator<readonly string[]> {
   let group: string[] = [];

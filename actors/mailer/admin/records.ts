@@ -6,9 +6,9 @@ import { auditOperation } from '../log-table.ts';
 import { MailAdministration } from '../operator-contract.ts';
 import { listenerOf, tellOutcome } from '../outcome.ts';
 import { asMail, isReady, keyOf, type MailRow, mailTable, readyState, writeMail } from '../queue-table.ts';
+import { notInDirectMode } from '../relays.ts';
 import { startWorker } from '../workers.ts';
 import { recordOf } from './pages.ts';
-import { notInDirectMode } from '../relays.ts';
 
 const notFound = refuse.notFound('There is no such record in the queue.', 'queue-record-not-found');
 const leased = refuse.conflict('This mail is being sent.', 'queue-record-leased');

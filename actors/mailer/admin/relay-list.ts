@@ -12,11 +12,12 @@ import { mailbox, mailboxText } from '../address.ts';
 import { auditOperation } from '../log-table.ts';
 import { MailAdministration } from '../operator-contract.ts';
 import { forgetUse } from '../relay-use.ts';
-import { notInDirectMode,
+import {
   directRelayId,
   exposesPassword,
   fallbackModes,
   isConfigured,
+  notInDirectMode,
   type Relay,
   regions,
   relayKinds,
@@ -24,7 +25,8 @@ import { notInDirectMode,
   relaysSlice,
   type StoredRelay,
   sealCredential,
-  securities } from '../relays.ts';
+  securities,
+} from '../relays.ts';
 import { implicitTlsPort } from '../settings.ts';
 import { wakeWorkers } from '../workers.ts';
 

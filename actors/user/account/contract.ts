@@ -7,7 +7,6 @@ import { mailOutcomeSchema } from '../../mailer/contract.ts';
 import { answerSchema } from '../../reply.ts';
 import { reads, writes } from '../../signed-in.ts';
 
-
 export const Account = contract({
   name: 'user',
   commands: {

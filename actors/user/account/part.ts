@@ -1,15 +1,22 @@
 /** The account as a whole: it begins, changes its credentials and ends (docs/protocol/authentication.md). */
+
+import { command, type KeysResult, keys, type Turn } from '../../../runtime/command.ts';
 import { accountTable } from '../../identity/account-table.ts';
 import { CaptchaVerifier } from '../../identity/captcha.ts';
 import { fullKeyParams } from '../../identity/key-params.ts';
 import { PasswordHasher } from '../../identity/password-hasher.ts';
+import { sessionUuidOf } from '../../identity/session.ts';
 import { SigninKeys } from '../../identity/signin-keys.ts';
 import { AccountSettings } from '../../settings.ts';
 import { Signin } from '../../signin/contract.ts';
+import { audit } from '../audit/trail.ts';
+import { restoreFactors } from '../factors/restore.ts';
 import { type RaisedHooks, userPart } from '../hooks.ts';
 import { mailOutcomeTell } from '../mails.ts';
+import { noteNewDevice, noteRecovery } from '../notices.ts';
 import { adminRoleSlice, banSlice, isBanned, profileSlice } from '../profile.ts';
 import { purgeTimer } from '../purge.ts';
+import { grantAccess } from '../sessions/issue.ts';
 import { isBridge } from '../sessions/session.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { changeCredentials, upgradeSlice } from './change-credentials.ts';
@@ -18,12 +25,6 @@ import { deleteAccount } from './delete-account.ts';
 import { ownAccount, ownRow } from './own-account.ts';
 import { register } from './register.ts';
 import { banningMap } from './set-ban.ts';
-import { command, keys, type KeysResult, type Turn } from '../../../runtime/command.ts';
-import { sessionUuidOf } from '../../identity/session.ts';
-import { audit } from '../audit/trail.ts';
-import { restoreFactors } from '../factors/restore.ts';
-import { noteNewDevice, noteRecovery } from '../notices.ts';
-import { grantAccess } from '../sessions/issue.ts';
 
 const openSession = (hooks: RaisedHooks) =>
   command({
@@ -73,20 +74,20 @@ function replaceHash(turn: Turn, newHash: string, account: KeysResult<typeof acc
 
 /** Asks for no second factor. The challenge goes where the login that follows looks for it. */
 const keyParams = signedInWorkflow(Account.commands.keyParams, async (workflow, { codeChallenge }) => {
-    const { row, maySignIn } = await workflow.turn({
-      reads: ownAccount,
-      turn: (turn, reads, { readonly, session }) => ({
-        row: ownRow(turn, reads),
-        maySignIn: !readonly && !isBridge(session),
-      }),
-    });
-    // Such a session must not prepare a sign-in that passes the second factor and may do more than it.
-    if (!maySignIn) return fullKeyParams(row);
-    const address = { email: row.identifier, workspace: row.workspace };
-    const signin = workflow.actors.get(Signin, workflow.use(SigninKeys).actorId(address));
-    await signin.ask.storeChallenge({ codeChallenge });
-    return fullKeyParams(row);
+  const { row, maySignIn } = await workflow.turn({
+    reads: ownAccount,
+    turn: (turn, reads, { readonly, session }) => ({
+      row: ownRow(turn, reads),
+      maySignIn: !readonly && !isBridge(session),
+    }),
   });
+  // Such a session must not prepare a sign-in that passes the second factor and may do more than it.
+  if (!maySignIn) return fullKeyParams(row);
+  const address = { email: row.identifier, workspace: row.workspace };
+  const signin = workflow.actors.get(Signin, workflow.use(SigninKeys).actorId(address));
+  await signin.ask.storeChallenge({ codeChallenge });
+  return fullKeyParams(row);
+});
 
 export const account = (hooks: RaisedHooks) =>
   userPart(Account, {

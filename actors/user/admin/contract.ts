@@ -36,43 +36,43 @@ const registration = z.object({
 export const Administration = contract({
   name: 'user',
   /** Refusals: 403 for anyone else, 404 for a user who does not exist. */
-commands: {
-  getRegistration: reads({ ok: registration }),
-  /** Refusals: 400 if it says neither or both. */
-  setRegistration: writes({
-    fields: z.object({ registrationDisabled: uncheckedSwitch, registrationEnabled: uncheckedSwitch }),
-    ok: registration.extend({ success: z.boolean() }),
-  }),
-  lookUpUser: reads({
-    fields: z.object({ email, workspace_identifier }),
-    ok: z.object({ uuid: z.string() }),
-  }),
-  getBan: reads({
-    fields: z.object({ email, workspace_identifier }),
-    ok: z.object({ uuid: z.string(), email: z.string(), ...ban }),
-  }),
-  /** Refusals: 400 for the administrator's own account, 409 while the account bans another one. */
-  setBan: writes({
-    fields: z.object({ userUuid, banned: uncheckedSwitch, banReason: uncheckedText }),
-    ok: z.object({ success: z.boolean(), uuid: z.string(), ...ban }),
-  }),
-  getFlags: reads({
-    fields: z.object({ userUuid }),
-    ok: z.object({
-      userUuid: z.string(),
-      flags: z.record(z.string(), z.string().nullable()),
-      nextcloudAppPasswordConfigured: z.boolean(),
+  commands: {
+    getRegistration: reads({ ok: registration }),
+    /** Refusals: 400 if it says neither or both. */
+    setRegistration: writes({
+      fields: z.object({ registrationDisabled: uncheckedSwitch, registrationEnabled: uncheckedSwitch }),
+      ok: registration.extend({ success: z.boolean() }),
     }),
-  }),
-  /** Refusals: 400 for a name or a value that is not allowed. */
-  setFlag: writes({
-    fields: z.object({ userUuid, name: uncheckedText, value: uncheckedText }),
-    ok: z.object({
-      success: z.boolean(),
-      userUuid: z.string(),
-      name: z.string(),
-      value: z.string().nullable(),
+    lookUpUser: reads({
+      fields: z.object({ email, workspace_identifier }),
+      ok: z.object({ uuid: z.string() }),
     }),
-  }),
-},
+    getBan: reads({
+      fields: z.object({ email, workspace_identifier }),
+      ok: z.object({ uuid: z.string(), email: z.string(), ...ban }),
+    }),
+    /** Refusals: 400 for the administrator's own account, 409 while the account bans another one. */
+    setBan: writes({
+      fields: z.object({ userUuid, banned: uncheckedSwitch, banReason: uncheckedText }),
+      ok: z.object({ success: z.boolean(), uuid: z.string(), ...ban }),
+    }),
+    getFlags: reads({
+      fields: z.object({ userUuid }),
+      ok: z.object({
+        userUuid: z.string(),
+        flags: z.record(z.string(), z.string().nullable()),
+        nextcloudAppPasswordConfigured: z.boolean(),
+      }),
+    }),
+    /** Refusals: 400 for a name or a value that is not allowed. */
+    setFlag: writes({
+      fields: z.object({ userUuid, name: uncheckedText, value: uncheckedText }),
+      ok: z.object({
+        success: z.boolean(),
+        userUuid: z.string(),
+        name: z.string(),
+        value: z.string().nullable(),
+      }),
+    }),
+  },
 });

@@ -51,7 +51,9 @@ const busy = refuse.tooMany(
   { tag: 'assistant-busy' },
 );
 
-const getAssistantUsage = signedInRead(AssistantBudget.commands.getAssistantUsage, (view) => usageOf(view, view.nowMs));
+const getAssistantUsage = signedInRead(AssistantBudget.commands.getAssistantUsage, (view) =>
+  usageOf(view, view.nowMs),
+);
 
 const beginAssistantStream = signedInTurn(AssistantBudget.commands.beginAssistantStream, {
   repeat: 'recorded',

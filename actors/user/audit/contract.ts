@@ -96,33 +96,33 @@ const wholeNumber = z.coerce.number().int().min(1);
 export const AuditTrail = contract({
   name: 'user',
   commands: {
-  /** The newest first. */
-  getAuditTrail: readsOf({
-    fields: z.object({
-      limit: wholeNumber.max(eventsMax).default(eventsDefault),
-      /** The `before` of the previous page. */
-      before: wholeNumber.default(Number.MAX_SAFE_INTEGER),
+    /** The newest first. */
+    getAuditTrail: readsOf({
+      fields: z.object({
+        limit: wholeNumber.max(eventsMax).default(eventsDefault),
+        /** The `before` of the previous page. */
+        before: wholeNumber.default(Number.MAX_SAFE_INTEGER),
+      }),
+      ok: z.object({
+        success: z.boolean(),
+        events: z.array(
+          z.object({
+            number: z.int(),
+            event: z.enum(auditEventNames),
+            times: z.int(),
+            /** ISO text; so is `lastAt`. */
+            firstAt: z.string(),
+            lastAt: z.string(),
+            device: z.string().nullable(),
+            ipAddress: z.string().nullable(),
+            about: z.string().nullable(),
+          }),
+        ),
+        /** Null: there are no older events. */
+        before: z.int().nullable(),
+      }),
     }),
-    ok: z.object({
-      success: z.boolean(),
-      events: z.array(
-        z.object({
-          number: z.int(),
-          event: z.enum(auditEventNames),
-          times: z.int(),
-          /** ISO text; so is `lastAt`. */
-          firstAt: z.string(),
-          lastAt: z.string(),
-          device: z.string().nullable(),
-          ipAddress: z.string().nullable(),
-          about: z.string().nullable(),
-        }),
-      ),
-      /** Null: there are no older events. */
-      before: z.int().nullable(),
-    }),
-  }),
-},
+  },
   tells: {
     /** An event of a sign-in, from the `signin` actor of the account's address. */
     signInNoted: z.object({

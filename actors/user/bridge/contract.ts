@@ -39,52 +39,52 @@ const bridgeToken = z.object({
 export const Bridges = contract({
   name: 'user',
   commands: {
-  /** Shows the token this once. Refusals: 400 for a blank label, too many tokens, or too many bytes of keys. */
-  makeBridgeToken: writes({
-    fields: z.object({
-      label: z.string().max(1_024),
-      scope: z.enum([...bridgeScopes, 'read-only', 'read-write']),
-      scopeTagUuids: tagUuids.nullish(),
-      ...keyMaterialFields,
+    /** Shows the token this once. Refusals: 400 for a blank label, too many tokens, or too many bytes of keys. */
+    makeBridgeToken: writes({
+      fields: z.object({
+        label: z.string().max(1_024),
+        scope: z.enum([...bridgeScopes, 'read-only', 'read-write']),
+        scopeTagUuids: tagUuids.nullish(),
+        ...keyMaterialFields,
+      }),
+      ok: z.object({ mcpToken: bridgeToken, token: z.string() }),
     }),
-    ok: z.object({ mcpToken: bridgeToken, token: z.string() }),
-  }),
-  listBridgeTokens: reads({
-    ok: z.object({
-      mcpTokens: z.array(
-        bridgeToken.extend({
-          lastUsedAt: z.string().nullable(),
-          /** The address of the client that used it last. */
-          lastUsedFrom: z.string().nullable(),
+    listBridgeTokens: reads({
+      ok: z.object({
+        mcpTokens: z.array(
+          bridgeToken.extend({
+            lastUsedAt: z.string().nullable(),
+            /** The address of the client that used it last. */
+            lastUsedFrom: z.string().nullable(),
+          }),
+        ),
+      }),
+    }),
+    /** Ends the sessions that it has opened too. Refusals: 404. */
+    deleteBridgeToken: writes({
+      fields: z.object({ bridgeTokenUuid: z.string().max(64) }),
+      ok: z.object({ message: z.string() }),
+    }),
+    /** Refusals: 404. */
+    getBridgeTokenKeys: reads({
+      fields: z.object({ bridgeTokenUuid: z.string().max(64) }),
+      ok: keyMaterialSchema.extend({ scope, scopeTagUuids }),
+    }),
+
+    /** Opens a session for a bridge, with the proof in the request. Refusals: 400 for the version, else 401. */
+    authenticateBridge: {
+      request: z.object({
+        tokenUuid: z.string(),
+        secret: z.string(),
+        apiVersion: z.string(),
+        device: deviceSchema,
+      }),
+      reply: answerSchema(
+        sessionReplySchema.extend({
+          mcp_scope: z.object({ access: scope, tagUuids: tagUuids.optional() }),
+          mcp_key_material: keyMaterialSchema,
         }),
       ),
-    }),
-  }),
-  /** Ends the sessions that it has opened too. Refusals: 404. */
-  deleteBridgeToken: writes({
-    fields: z.object({ bridgeTokenUuid: z.string().max(64) }),
-    ok: z.object({ message: z.string() }),
-  }),
-  /** Refusals: 404. */
-  getBridgeTokenKeys: reads({
-    fields: z.object({ bridgeTokenUuid: z.string().max(64) }),
-    ok: keyMaterialSchema.extend({ scope, scopeTagUuids }),
-  }),
-
-  /** Opens a session for a bridge, with the proof in the request. Refusals: 400 for the version, else 401. */
-  authenticateBridge: {
-    request: z.object({
-      tokenUuid: z.string(),
-      secret: z.string(),
-      apiVersion: z.string(),
-      device: deviceSchema,
-    }),
-    reply: answerSchema(
-      sessionReplySchema.extend({
-        mcp_scope: z.object({ access: scope, tagUuids: tagUuids.optional() }),
-        mcp_key_material: keyMaterialSchema,
-      }),
-    ),
+    },
   },
-},
 });

@@ -97,20 +97,23 @@ const keysBytes = (turn: Turn): number =>
   );
 
 const listBridgeTokens = signedInRead(Bridges.commands.listBridgeTokens, (view) => {
-    const mcpTokens = newestFirst(view.entries(bridgeTokenMap).values()).map((token) => ({
-      ...toResponse(token),
-      lastUsedAt: isoTimeOrNull(token.lastUsedAtMs),
-      lastUsedFrom: token.lastUsedFrom,
-    }));
-    return { mcpTokens };
-  });
+  const mcpTokens = newestFirst(view.entries(bridgeTokenMap).values()).map((token) => ({
+    ...toResponse(token),
+    lastUsedAt: isoTimeOrNull(token.lastUsedAtMs),
+    lastUsedFrom: token.lastUsedFrom,
+  }));
+  return { mcpTokens };
+});
 
-const deleteBridgeToken = signedInTurn(Bridges.commands.deleteBridgeToken, (turn, { bridgeTokenUuid }, _reads, { session }) => {
+const deleteBridgeToken = signedInTurn(
+  Bridges.commands.deleteBridgeToken,
+  (turn, { bridgeTokenUuid }, _reads, { session }) => {
     if (turn.entry(bridgeTokenMap, bridgeTokenUuid) === undefined) return unknown;
     endBridgeToken(turn, bridgeTokenUuid);
     audit(turn, 'bridge-token-deleted', session, bridgeTokenUuid);
     return { message: 'The bridge token is deleted.' };
-  });
+  },
+);
 
 /** Also ends the sessions that it has opened. */
 function endBridgeToken(turn: Turn, bridgeTokenUuid: string): void {
@@ -129,10 +132,10 @@ function endAllBridgeTokens(turn: Turn): void {
 }
 
 const getBridgeTokenKeys = signedInRead(Bridges.commands.getBridgeTokenKeys, (view, { bridgeTokenUuid }) => {
-    const token = view.entry(bridgeTokenMap, bridgeTokenUuid);
-    if (token === undefined) return unknown;
-    return { ...token.keys, scope: token.scope, scopeTagUuids: token.scopeTagUuids };
-  });
+  const token = view.entry(bridgeTokenMap, bridgeTokenUuid);
+  if (token === undefined) return unknown;
+  return { ...token.keys, scope: token.scope, scopeTagUuids: token.scopeTagUuids };
+});
 
 const authenticateBridge = command({
   ...Bridges.commands.authenticateBridge,

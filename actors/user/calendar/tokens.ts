@@ -54,19 +54,21 @@ const tooManyOfAll = refuse.conflict(
 );
 
 const getCalendarFlags = signedInRead(UserCalendar.commands.getCalendarFlags, (view) => {
-    const caldavEnabled = calendarFeed.isOffered(view);
-    const allowed = calendarFeed.isTurnedOn(view);
-    return { caldavEnabled, allowed, available: caldavEnabled && allowed };
-  });
+  const caldavEnabled = calendarFeed.isOffered(view);
+  const allowed = calendarFeed.isTurnedOn(view);
+  return { caldavEnabled, allowed, available: caldavEnabled && allowed };
+});
 
 const listCalendarTokens = signedInRead(UserCalendar.commands.listCalendarTokens, (view) => {
-    const tokens = [...view.entries(calendarTokenMap).values()]
-      .toSorted((a, b) => b.createdAtMs - a.createdAtMs || (a.uuid < b.uuid ? -1 : 1))
-      .map((token) => toResponse(view.self.id, token));
-    return { tokens };
-  });
+  const tokens = [...view.entries(calendarTokenMap).values()]
+    .toSorted((a, b) => b.createdAtMs - a.createdAtMs || (a.uuid < b.uuid ? -1 : 1))
+    .map((token) => toResponse(view.self.id, token));
+  return { tokens };
+});
 
-const makeCalendarToken = signedInWorkflow(UserCalendar.commands.makeCalendarToken, async (steps, request) => {
+const makeCalendarToken = signedInWorkflow(
+  UserCalendar.commands.makeCalendarToken,
+  async (steps, request) => {
     const label = readLabel(request.label);
     const refusedNow = (turn: Turn) =>
       calendarFeed.refusal(turn) ??
@@ -98,7 +100,8 @@ const makeCalendarToken = signedInWorkflow(UserCalendar.commands.makeCalendarTok
         return { token: { ...toResponse(turn.self.id, made), token } };
       },
     });
-  });
+  },
+);
 
 const revokeCalendarToken = signedInTurn(UserCalendar.commands.revokeCalendarToken, {
   repeat: 'recorded',

@@ -2,11 +2,10 @@
 import { contract } from '../../../runtime/contract.ts';
 import { openToBridges, writes } from '../../signed-in.ts';
 
-
 export const CodePublishing = contract({
   name: 'user',
   commands: openToBridges({
-  /** Counts one attempt. Refusals: 429 after ten within a minute. */
-  spendPublishing: writes({ bearerSuffices: true }),
-}),
+    /** Counts one attempt. Refusals: 429 after ten within a minute. */
+    spendPublishing: writes({ bearerSuffices: true }),
+  }),
 });

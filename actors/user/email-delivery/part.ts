@@ -13,19 +13,26 @@ const administered = administeredBy({
   }),
 });
 
-export const emailDelivery = userPart(EmailDelivery, { name: 'email-delivery', commands: {
-  listMailRelays: administered(EmailDelivery.commands.listMailRelays, (mailer) => mailer.listRelays({})),
-  setMailRelays: administered(EmailDelivery.commands.setMailRelays, (mailer, request) =>
-    mailer.setRelays(request),
-  ),
-  testMail: administered(EmailDelivery.commands.testMail, (mailer, request) => mailer.test(request)),
-  listMailQueue: administered(EmailDelivery.commands.listMailQueue, (mailer, request) =>
-    mailer.listQueue(request),
-  ),
-  listMailLog: administered(EmailDelivery.commands.listMailLog, (mailer, request) => mailer.listLog(request)),
-  listMailAudit: administered(EmailDelivery.commands.listMailAudit, (mailer, request) =>
-    mailer.listAudit(request),
-  ),
-  retryMail: administered(EmailDelivery.commands.retryMail, (mailer, request) => mailer.retry(request)),
-  discardMail: administered(EmailDelivery.commands.discardMail, (mailer, request) => mailer.discard(request)),
-} });
+export const emailDelivery = userPart(EmailDelivery, {
+  name: 'email-delivery',
+  commands: {
+    listMailRelays: administered(EmailDelivery.commands.listMailRelays, (mailer) => mailer.listRelays({})),
+    setMailRelays: administered(EmailDelivery.commands.setMailRelays, (mailer, request) =>
+      mailer.setRelays(request),
+    ),
+    testMail: administered(EmailDelivery.commands.testMail, (mailer, request) => mailer.test(request)),
+    listMailQueue: administered(EmailDelivery.commands.listMailQueue, (mailer, request) =>
+      mailer.listQueue(request),
+    ),
+    listMailLog: administered(EmailDelivery.commands.listMailLog, (mailer, request) =>
+      mailer.listLog(request),
+    ),
+    listMailAudit: administered(EmailDelivery.commands.listMailAudit, (mailer, request) =>
+      mailer.listAudit(request),
+    ),
+    retryMail: administered(EmailDelivery.commands.retryMail, (mailer, request) => mailer.retry(request)),
+    discardMail: administered(EmailDelivery.commands.discardMail, (mailer, request) =>
+      mailer.discard(request),
+    ),
+  },
+});

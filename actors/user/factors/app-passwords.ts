@@ -68,22 +68,25 @@ const makeAppPassword = signedInTurn(Factors.commands.makeAppPassword, {
 });
 
 const listAppPasswords = signedInRead(Factors.commands.listAppPasswords, (view) => {
-    const appPasswords = newestFirst(view.entries(appPasswordMap).values()).map(
-      ({ uuid, label, createdAtMs, lastUsedAtMs }) => ({
-        uuid,
-        label,
-        createdAt: isoTime(createdAtMs),
-        lastUsedAt: isoTimeOrNull(lastUsedAtMs),
-      }),
-    );
-    return { appPasswords };
-  });
+  const appPasswords = newestFirst(view.entries(appPasswordMap).values()).map(
+    ({ uuid, label, createdAtMs, lastUsedAtMs }) => ({
+      uuid,
+      label,
+      createdAt: isoTime(createdAtMs),
+      lastUsedAt: isoTimeOrNull(lastUsedAtMs),
+    }),
+  );
+  return { appPasswords };
+});
 
-const deleteAppPassword = signedInTurn(Factors.commands.deleteAppPassword, (turn, { appPasswordUuid }, _reads, { session }) => {
+const deleteAppPassword = signedInTurn(
+  Factors.commands.deleteAppPassword,
+  (turn, { appPasswordUuid }, _reads, { session }) => {
     if (turn.entry(appPasswordMap, appPasswordUuid) === undefined) return unknown;
     turn.removeEntry(appPasswordMap, appPasswordUuid);
     audit(turn, 'app-password-deleted', session, appPasswordUuid);
     return { message: 'The app password is deleted.' };
-  });
+  },
+);
 
 export const appPasswordCommands = { makeAppPassword, listAppPasswords, deleteAppPassword };

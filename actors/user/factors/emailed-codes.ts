@@ -22,9 +22,13 @@ export const areCodesEmailed = (view: View): boolean => settingValue(view, 'MAGI
 
 export const canMailCodes = (email: string): boolean => mailAddress(email) !== undefined;
 
-const showEmailedCodes = signedInRead(Factors.commands.showEmailedCodes, (view) => ({ enabled: areCodesEmailed(view) }));
+const showEmailedCodes = signedInRead(Factors.commands.showEmailedCodes, (view) => ({
+  enabled: areCodesEmailed(view),
+}));
 
-const switchEmailedCodes = signedInWorkflow(Factors.commands.switchEmailedCodes, async (workflow, { enabled: input }) => {
+const switchEmailedCodes = signedInWorkflow(
+  Factors.commands.switchEmailedCodes,
+  async (workflow, { enabled: input }) => {
     const enabled = input === true || input === 'true';
     const isReachable = await workflow.turn({
       turn: (turn) => canMailCodes(turn.get(profileSlice).email),
@@ -42,7 +46,8 @@ const switchEmailedCodes = signedInWorkflow(Factors.commands.switchEmailedCodes,
         return { enabled };
       },
     });
-  });
+  },
+);
 
 /** A sign-in at `email` has asked for a code. */
 export const mailCodeTell = tell({

@@ -78,25 +78,28 @@ const trustDevice = signedInTurn(Factors.commands.trustDevice, {
 });
 
 const listTrustedDevices = signedInRead(Factors.commands.listTrustedDevices, (view) => {
-    const trusted = newestFirst(view.entries(trustedDeviceMap).values()).filter(
-      ({ expiresAtMs }) => view.nowMs < expiresAtMs,
-    );
-    const trustedDevices = trusted.map(({ uuid, label, createdAtMs, lastUsedAtMs, expiresAtMs }) => ({
-      uuid,
-      label,
-      createdAt: createdAtMs,
-      lastUsedAt: lastUsedAtMs,
-      expiresAt: expiresAtMs,
-    }));
-    return { trustedDevices };
-  });
+  const trusted = newestFirst(view.entries(trustedDeviceMap).values()).filter(
+    ({ expiresAtMs }) => view.nowMs < expiresAtMs,
+  );
+  const trustedDevices = trusted.map(({ uuid, label, createdAtMs, lastUsedAtMs, expiresAtMs }) => ({
+    uuid,
+    label,
+    createdAt: createdAtMs,
+    lastUsedAt: lastUsedAtMs,
+    expiresAt: expiresAtMs,
+  }));
+  return { trustedDevices };
+});
 
-const distrustDevice = signedInTurn(Factors.commands.distrustDevice, (turn, { trustedDeviceUuid }, _reads, { session }) => {
+const distrustDevice = signedInTurn(
+  Factors.commands.distrustDevice,
+  (turn, { trustedDeviceUuid }, _reads, { session }) => {
     if (turn.entry(trustedDeviceMap, trustedDeviceUuid) === undefined) return unknown;
     turn.removeEntry(trustedDeviceMap, trustedDeviceUuid);
     audit(turn, 'trusted-device-removed', session, trustedDeviceUuid);
     return { message: 'The device is no longer trusted.' };
-  });
+  },
+);
 
 function evictIfFull(turn: Turn): void {
   const devices = [...turn.entries(trustedDeviceMap).values()];

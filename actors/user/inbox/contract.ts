@@ -27,57 +27,62 @@ const at = z.int();
 export const Inbox = contract({
   name: 'user',
   commands: openToBridges({
-  listMessages: reads({ ok: z.object({ messages: z.array(messageSchema).readonly() }) }),
-  /** Those that the caller has sent and nobody has deleted. */
-  listSentMessages: reads({ ok: z.object({ messages: z.array(messageSchema).readonly() }) }),
-  /** Refusals: 400. A recipient who does not exist makes no difference. */
-  sendMessage: writes({
-    fields: z.object({
-      recipient_uuid: z.string(),
-      encrypted_message: z.string(),
-      replaceability_identifier: z.string().nullish(),
+    listMessages: reads({ ok: z.object({ messages: z.array(messageSchema).readonly() }) }),
+    /** Those that the caller has sent and nobody has deleted. */
+    listSentMessages: reads({ ok: z.object({ messages: z.array(messageSchema).readonly() }) }),
+    /** Refusals: 400. A recipient who does not exist makes no difference. */
+    sendMessage: writes({
+      fields: z.object({
+        recipient_uuid: z.string(),
+        encrypted_message: z.string(),
+        replaceability_identifier: z.string().nullish(),
+      }),
+      ok: z.object({ message: messageSchema }),
     }),
-    ok: z.object({ message: messageSchema }),
+    /** Called by the sender or the recipient. Refusals: 400. */
+    deleteMessage: writes({ fields: z.object({ messageUuid: z.string() }), ok: z.object({ success }) }),
+    deleteMessages: writes({ ok: z.object({ success }) }),
+
+    /** The invites to vaults that the caller has not answered, as far as their vaults have reported. */
+    listInboundInvites: reads({ ok: z.object({ invites: z.array(vaultInviteSchema).readonly() }) }),
   }),
-  /** Called by the sender or the recipient. Refusals: 400. */
-  deleteMessage: writes({ fields: z.object({ messageUuid: z.string() }), ok: z.object({ success }) }),
-  deleteMessages: writes({ ok: z.object({ success }) }),
-
-  /** The invites to vaults that the caller has not answered, as far as their vaults have reported. */
-  listInboundInvites: reads({ ok: z.object({ invites: z.array(vaultInviteSchema).readonly() }) }),
-}),
   tells: {
-  // --- by vaults ----------------------------------------------------------------------------------------------
+    // --- by vaults ----------------------------------------------------------------------------------------------
 
-  /**
-   * A notification is stored, pushed, and given by each sync until the client has it. It replaces the one about the same
-   * subject.
-   */
-  notified: z.object({ subject: subjectSchema, at }),
-  /** The owner has taken these items out of the vault. */
-  itemsRemoved: z.object({ ...ofVault, itemUuids: z.array(z.string()).readonly(), at }),
-  /**
-   * These items are back in the vault, so the notifications of their removal go. For the user who put them back (`byYou`), so
-   * do those about any other item.
-   */
-  itemsRejoined: z.object({ ...ofVault, itemUuids: z.array(z.string()).readonly(), byYou: z.boolean(), at }),
-  /** The user is a member again, so the notification of the removal goes. */
-  rejoined: z.object({ ...ofVault, at }),
-  /**
-   * A new or changed invite. The one that was changed last counts, one for each vault. Only a new one (`isNew`) is pushed; a
-   * sync gives the others.
-   */
-  invited: z.object({ invite: vaultInviteSchema, isNew: z.boolean() }),
-  /** The invite was accepted, declined or cancelled, or its vault has ended. A notification of that is a tell of its own. */
-  inviteGone: z.object({ ...ofVault, inviteUuid: z.string() }),
+    /**
+     * A notification is stored, pushed, and given by each sync until the client has it. It replaces the one about the same
+     * subject.
+     */
+    notified: z.object({ subject: subjectSchema, at }),
+    /** The owner has taken these items out of the vault. */
+    itemsRemoved: z.object({ ...ofVault, itemUuids: z.array(z.string()).readonly(), at }),
+    /**
+     * These items are back in the vault, so the notifications of their removal go. For the user who put them back (`byYou`), so
+     * do those about any other item.
+     */
+    itemsRejoined: z.object({
+      ...ofVault,
+      itemUuids: z.array(z.string()).readonly(),
+      byYou: z.boolean(),
+      at,
+    }),
+    /** The user is a member again, so the notification of the removal goes. */
+    rejoined: z.object({ ...ofVault, at }),
+    /**
+     * A new or changed invite. The one that was changed last counts, one for each vault. Only a new one (`isNew`) is pushed; a
+     * sync gives the others.
+     */
+    invited: z.object({ invite: vaultInviteSchema, isNew: z.boolean() }),
+    /** The invite was accepted, declined or cancelled, or its vault has ended. A notification of that is a tell of its own. */
+    inviteGone: z.object({ ...ofVault, inviteUuid: z.string() }),
 
-  // --- by other users -----------------------------------------------------------------------------------------
+    // --- by other users -----------------------------------------------------------------------------------------
 
-  /** To the recipient. It replaces `replaces`, the message of the same sender and identifier before it. */
-  messageSent: z.object({ message: messageSchema, replaces: z.string().optional() }),
-  /** Tells the recipient that the sender has deleted these. */
-  messagesWithdrawn: z.object({ uuids: z.array(z.string()).readonly() }),
-  /** Tells the sender that the recipient has deleted these, or had no capacity for them. */
-  messagesGone: z.object({ uuids: z.array(z.string()).readonly() }),
-},
+    /** To the recipient. It replaces `replaces`, the message of the same sender and identifier before it. */
+    messageSent: z.object({ message: messageSchema, replaces: z.string().optional() }),
+    /** Tells the recipient that the sender has deleted these. */
+    messagesWithdrawn: z.object({ uuids: z.array(z.string()).readonly() }),
+    /** Tells the sender that the recipient has deleted these, or had no capacity for them. */
+    messagesGone: z.object({ uuids: z.array(z.string()).readonly() }),
+  },
 });

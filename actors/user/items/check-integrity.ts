@@ -26,7 +26,9 @@ const partItems = 10_000;
 
 const columns = [...integrityColumns, 'hop', 'owner_uuid'] as const;
 
-export const checkIntegrity = signedInWorkflow(Items.commands.checkIntegrity, async (workflow, { integrityPayloads }) => {
+export const checkIntegrity = signedInWorkflow(
+  Items.commands.checkIntegrity,
+  async (workflow, { integrityPayloads }) => {
     const client = await clientVersions(integrityPayloads ?? []);
     const mismatches = new Map<string, Mismatch>();
     const check = (rows: readonly ItemRow[]) => {
@@ -50,7 +52,8 @@ export const checkIntegrity = signedInWorkflow(Items.commands.checkIntegrity, as
       isThrough = complete;
     }
     return { mismatches: [...mismatches.values()].slice(0, mismatchesMax) };
-  });
+  },
+);
 
 type ItemReader = Pick<SignedInWorkflow<unknown>, 'turn'>;
 

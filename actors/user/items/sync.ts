@@ -120,8 +120,7 @@ function runInOneTurn(
   return withInbox(answer(turn.self.id, request, whole, turn.use(ItemSettings)), inbox);
 }
 
-const saveInOneTurn = signedInTurn(shape, { reads: oneTurnPlans, turn: runInOneTurn ,
-});
+const saveInOneTurn = signedInTurn(shape, { reads: oneTurnPlans, turn: runInOneTurn });
 
 async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncReply | Refused> {
   const sent = request.items ?? none;
@@ -161,14 +160,17 @@ const isPlain = (request: SyncRequest, settings: ItemSettings): boolean =>
   fitsOneTurn(request.items ?? none, settings.turnLimits) && !mayConcernVaults(request);
 
 const namedSync = signedInWorkflow(shape, (workflow, request) =>
-    carryOut(workflow, request, {
-      isPlain: isPlain(request, workflow.use(ItemSettings)),
-      plans: oneTurnPlans,
-      turn: runInOneTurn,
-      steps: runInSteps,
-    }));
+  carryOut(workflow, request, {
+    isPlain: isPlain(request, workflow.use(ItemSettings)),
+    plans: oneTurnPlans,
+    turn: runInOneTurn,
+    steps: runInSteps,
+  }),
+);
 
-export const getSyncCommand = signedInWorkflow(SyncLane.commands.getSyncCommand, (workflow, request) => commandStatus(workflow, request, { plans: oneTurnPlans, turn: runInOneTurn }));
+export const getSyncCommand = signedInWorkflow(SyncLane.commands.getSyncCommand, (workflow, request) =>
+  commandStatus(workflow, request, { plans: oneTurnPlans, turn: runInOneTurn }),
+);
 
 interface More {
   readonly request: SyncRequest;

@@ -8,10 +8,10 @@ export const notOffered = refuse.notFound('This server does not offer this featu
 export const NotOffered = contract({
   name: 'user',
   /** Some are for every signed-in caller, some for administrators alone. What would change something is always refused: 404. */
-commands: openToBridges({
-  showNothing: reads(),
-  doNothing: writes(),
-  showAdministratorsNothing: reads(),
-  doNothingForAdministrators: writes(),
-}),
+  commands: openToBridges({
+    showNothing: reads(),
+    doNothing: writes(),
+    showAdministratorsNothing: reads(),
+    doNothingForAdministrators: writes(),
+  }),
 });

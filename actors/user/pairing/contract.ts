@@ -18,25 +18,25 @@ import { reads, writes } from '../../signed-in.ts';
 export const UserPairing = contract({
   name: 'user',
   /** Each may be refused with 403 `admin-required`, and as `PairingAdministration` says. */
-commands: {
-  getPairing: reads({ fields: z.object(subscriptionFields), ok: statusView }),
-  listPairings: reads({ ok: listView }),
-  startPairing: writes({ fields: z.object(subscriptionFields), ok: startView }),
-  completePairing: writes({ fields: z.object(completeFields), ok: statusView }),
-  unpair: writes({ fields: z.object(unpairFields), ok: unpairView }),
-  unpairAll: writes({ fields: z.object(unpairAllFields), ok: unpairAllView }),
-  getPairingUsage: reads({ fields: z.object(subscriptionFields), ok: usageView }),
-},
+  commands: {
+    getPairing: reads({ fields: z.object(subscriptionFields), ok: statusView }),
+    listPairings: reads({ ok: listView }),
+    startPairing: writes({ fields: z.object(subscriptionFields), ok: startView }),
+    completePairing: writes({ fields: z.object(completeFields), ok: statusView }),
+    unpair: writes({ fields: z.object(unpairFields), ok: unpairView }),
+    unpairAll: writes({ fields: z.object(unpairAllFields), ok: unpairAllView }),
+    getPairingUsage: reads({ fields: z.object(subscriptionFields), ok: usageView }),
+  },
   tells: {
-  /** Sent by the `pairing` actor in the commit of the event. */
-  pairingNoted: z.object({
-    event: z.enum([
-      'assistant-pairing-started',
-      'assistant-paired',
-      'assistant-unpaired',
-      'assistant-all-unpaired',
-    ]),
-    subscriptionId: z.string().nullable(),
-  }),
-},
+    /** Sent by the `pairing` actor in the commit of the event. */
+    pairingNoted: z.object({
+      event: z.enum([
+        'assistant-pairing-started',
+        'assistant-paired',
+        'assistant-unpaired',
+        'assistant-all-unpaired',
+      ]),
+      subscriptionId: z.string().nullable(),
+    }),
+  },
 });

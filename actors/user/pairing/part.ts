@@ -16,23 +16,31 @@ const administered = administeredBy({
   }),
 });
 
-export const pairing = userPart(UserPairing, { name: 'pairing', commands: {
-  getPairing: administered(UserPairing.commands.getPairing, (pairing, request) => pairing.status(request)),
-  listPairings: administered(UserPairing.commands.listPairings, (pairing, request) => pairing.list(request)),
-  startPairing: administered(UserPairing.commands.startPairing, (pairing, request) => pairing.start(request)),
-  completePairing: administered(UserPairing.commands.completePairing, (pairing, request) =>
-    pairing.complete(request),
-  ),
-  unpair: administered(UserPairing.commands.unpair, (pairing, request) => pairing.unpair(request)),
-  unpairAll: administered(UserPairing.commands.unpairAll, (pairing, request) => pairing.unpairAll(request)),
-  getPairingUsage: administered(UserPairing.commands.getPairingUsage, (pairing, request) =>
-    pairing.usage(request),
-  ),
-}, tells: {
-  pairingNoted: tell({
-    ...UserPairing.tells.pairingNoted,
-    turn: (turn, { event, subscriptionId }) => {
-      if (isActive(turn)) audit(turn, event, null, subscriptionId ?? undefined);
-    },
-  }),
-} });
+export const pairing = userPart(UserPairing, {
+  name: 'pairing',
+  commands: {
+    getPairing: administered(UserPairing.commands.getPairing, (pairing, request) => pairing.status(request)),
+    listPairings: administered(UserPairing.commands.listPairings, (pairing, request) =>
+      pairing.list(request),
+    ),
+    startPairing: administered(UserPairing.commands.startPairing, (pairing, request) =>
+      pairing.start(request),
+    ),
+    completePairing: administered(UserPairing.commands.completePairing, (pairing, request) =>
+      pairing.complete(request),
+    ),
+    unpair: administered(UserPairing.commands.unpair, (pairing, request) => pairing.unpair(request)),
+    unpairAll: administered(UserPairing.commands.unpairAll, (pairing, request) => pairing.unpairAll(request)),
+    getPairingUsage: administered(UserPairing.commands.getPairingUsage, (pairing, request) =>
+      pairing.usage(request),
+    ),
+  },
+  tells: {
+    pairingNoted: tell({
+      ...UserPairing.tells.pairingNoted,
+      turn: (turn, { event, subscriptionId }) => {
+        if (isActive(turn)) audit(turn, event, null, subscriptionId ?? undefined);
+      },
+    }),
+  },
+});

@@ -18,44 +18,44 @@ const ofShare = z.object({ shareUuid: z.string() });
 export const PublicShares = contract({
   name: 'user',
   commands: openToBridges({
-  /** Refusals: 400 `invalid-share`, 409 `share-limit`, 413 `payload-too-large`. */
-  createShare: writes({
-    fields: z.object({
-      /** One of `shareTypes`. The turn refuses any other, as clients look for the tag of that refusal. */
-      type: z
-        .unknown()
-        .optional()
-        .meta({ enum: [...shareTypes] }),
-      encryptedPayload: z.unknown().optional().meta({ type: 'string' }),
-      nickname: z.unknown().optional(),
-      oneTimeView: z.unknown().optional(),
-      viewExpiresMinutes: z.unknown().optional(),
+    /** Refusals: 400 `invalid-share`, 409 `share-limit`, 413 `payload-too-large`. */
+    createShare: writes({
+      fields: z.object({
+        /** One of `shareTypes`. The turn refuses any other, as clients look for the tag of that refusal. */
+        type: z
+          .unknown()
+          .optional()
+          .meta({ enum: [...shareTypes] }),
+        encryptedPayload: z.unknown().optional().meta({ type: 'string' }),
+        nickname: z.unknown().optional(),
+        oneTimeView: z.unknown().optional(),
+        viewExpiresMinutes: z.unknown().optional(),
+      }),
+      ok: z.object({ shareId: z.string(), share: shareView }),
     }),
-    ok: z.object({ shareId: z.string(), share: shareView }),
-  }),
-  /** The newest first, with those that ended lately. */
-  listShares: reads({ ok: z.object({ shares: z.array(shareView) }) }),
-  /** Refusals: 404 `share-not-found`. */
-  revokeShare: writes({
-    fields: z.object({ shareId: z.string().max(64) }),
-    ok: z.object({ message: z.string() }),
-  }),
+    /** The newest first, with those that ended lately. */
+    listShares: reads({ ok: z.object({ shares: z.array(shareView) }) }),
+    /** Refusals: 404 `share-not-found`. */
+    revokeShare: writes({
+      fields: z.object({ shareId: z.string().max(64) }),
+      ok: z.object({ message: z.string() }),
+    }),
 
-  /** Asked by the share. */
-  showsShare: {
-    request: ofShare,
-    reply: z.object({
-      /** The account lists the share. */
-      lists: z.boolean(),
-      /** Everyone who has the link may see it. */
-      shows: z.boolean(),
-      /** The size of its ciphertext. */
-      bytes: z.number(),
-    }),
-  },
-}),
+    /** Asked by the share. */
+    showsShare: {
+      request: ofShare,
+      reply: z.object({
+        /** The account lists the share. */
+        lists: z.boolean(),
+        /** Everyone who has the link may see it. */
+        shows: z.boolean(),
+        /** The size of its ciphertext. */
+        bytes: z.number(),
+      }),
+    },
+  }),
   tells: {
-  /** From the share: when it was first opened, and since when nobody can open it. */
-  shareOpened: ofShare.extend({ atMs: z.number(), endedAtMs: z.number().nullable() }),
-},
+    /** From the share: when it was first opened, and since when nobody can open it. */
+    shareOpened: ofShare.extend({ atMs: z.number(), endedAtMs: z.number().nullable() }),
+  },
 });

@@ -61,29 +61,29 @@ const tooMany = refuse.conflict('You have too many shares. Please revoke some fi
 const tooLate = refuse.notNow('The share could not be stored in time. Please try again.', 5_000);
 
 const createShare = signedInWorkflow(PublicShares.commands.createShare, async (workflow, request) => {
-    const draft = draftOf(request);
-    if (isRefused(draft)) return workflow.turn({ turn: () => draft });
-    const { encryptedPayload, ...described } = draft;
-    const { self, callId } = workflow;
-    const uuid = workflow.use(ShareIds).idOf({ userUuid: self.id, callId });
-    await workflow.turn({ turn: (turn) => (isWithinLimits(turn, uuid, draft.bytes) ? {} : tooMany) });
-    const createdAtMs = await store(workflow, uuid, draft);
-    return workflow.lastTurn({
-      turn: (turn) => {
-        const before = turn.entry(publicShareMap, uuid);
-        if (before !== undefined) return { shareId: uuid, share: toResponse(before) };
-        const isLate = createdAtMs === undefined || turn.nowMs >= createdAtMs + listWithinMs;
-        if (isLate || !isWithinLimits(turn, uuid, draft.bytes)) {
-          turn.tell(Share, uuid).end();
-          return isLate ? tooLate : tooMany;
-        }
-        forgetOld(turn);
-        const share = { uuid, ...described, createdAtMs, firstOpenedAtMs: null, endedAtMs: null };
-        turn.setEntry(publicShareMap, uuid, share);
-        return { shareId: uuid, share: toResponse(share) };
-      },
-    });
+  const draft = draftOf(request);
+  if (isRefused(draft)) return workflow.turn({ turn: () => draft });
+  const { encryptedPayload, ...described } = draft;
+  const { self, callId } = workflow;
+  const uuid = workflow.use(ShareIds).idOf({ userUuid: self.id, callId });
+  await workflow.turn({ turn: (turn) => (isWithinLimits(turn, uuid, draft.bytes) ? {} : tooMany) });
+  const createdAtMs = await store(workflow, uuid, draft);
+  return workflow.lastTurn({
+    turn: (turn) => {
+      const before = turn.entry(publicShareMap, uuid);
+      if (before !== undefined) return { shareId: uuid, share: toResponse(before) };
+      const isLate = createdAtMs === undefined || turn.nowMs >= createdAtMs + listWithinMs;
+      if (isLate || !isWithinLimits(turn, uuid, draft.bytes)) {
+        turn.tell(Share, uuid).end();
+        return isLate ? tooLate : tooMany;
+      }
+      forgetOld(turn);
+      const share = { uuid, ...described, createdAtMs, firstOpenedAtMs: null, endedAtMs: null };
+      turn.setEntry(publicShareMap, uuid, share);
+      return { shareId: uuid, share: toResponse(share) };
+    },
   });
+});
 
 /** Undefined: it is gone already. */
 async function store(
@@ -97,16 +97,16 @@ async function store(
 }
 
 const listShares = signedInRead(PublicShares.commands.listShares, (view) => {
-    const live = [...view.entries(publicShareMap).values()].filter((share) => !isOld(share, view.nowMs));
-    return { shares: newestFirst(live).map(toResponse) };
-  });
+  const live = [...view.entries(publicShareMap).values()].filter((share) => !isOld(share, view.nowMs));
+  return { shares: newestFirst(live).map(toResponse) };
+});
 
 const revokeShare = signedInWorkflow(PublicShares.commands.revokeShare, async (workflow, { shareId }) => {
-    const shareUuid = shareId.toLowerCase();
-    await workflow.turn({ turn: (turn) => (revoke(turn, shareUuid) ? {} : shareNotFound) });
-    await unlessAbsent(workflow.actors.get(Share, shareUuid).ask.end({}));
-    return workflow.lastTurn({ turn: () => ({ message: 'Share revoked' }) });
-  });
+  const shareUuid = shareId.toLowerCase();
+  await workflow.turn({ turn: (turn) => (revoke(turn, shareUuid) ? {} : shareNotFound) });
+  await unlessAbsent(workflow.actors.get(Share, shareUuid).ask.end({}));
+  return workflow.lastTurn({ turn: () => ({ message: 'Share revoked' }) });
+});
 
 /** False: it is none of the account's. */
 function revoke(turn: Turn, uuid: string): boolean {

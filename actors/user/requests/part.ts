@@ -48,23 +48,23 @@ const tooMany = refuse.tooMany('This download was fetched too often. Please requ
 const overtaken = refuse.conflict('Another download has begun, or this one has taken too long.');
 
 const makeRequest = signedInTurn(Requests.commands.makeRequest, (turn, { requestType }) => {
-    if (requestType !== 'data-export') return unknownType;
-    const made = currentExport(turn) ?? {
-      uuid: turn.random.uuid(),
-      createdAtMs: turn.nowMs,
-      downloads: 0,
-      current: null,
-    };
-    turn.set(exportSlice, made);
-    const request = {
-      uuid: made.uuid,
-      requestType,
-      path: `/v1/users/${turn.self.id}/requests/${made.uuid}`,
-      createdAt: made.createdAtMs * 1_000,
-      expiresAt: (made.createdAtMs + exportAgeMs) * 1_000,
-    };
-    return { success: true, request };
-  });
+  if (requestType !== 'data-export') return unknownType;
+  const made = currentExport(turn) ?? {
+    uuid: turn.random.uuid(),
+    createdAtMs: turn.nowMs,
+    downloads: 0,
+    current: null,
+  };
+  turn.set(exportSlice, made);
+  const request = {
+    uuid: made.uuid,
+    requestType,
+    path: `/v1/users/${turn.self.id}/requests/${made.uuid}`,
+    createdAt: made.createdAtMs * 1_000,
+    expiresAt: (made.createdAtMs + exportAgeMs) * 1_000,
+  };
+  return { success: true, request };
+});
 
 const beginExport = signedInTurn(Requests.commands.beginExport, {
   repeat: 'recorded',

@@ -11,22 +11,22 @@ const uuid = z.string().max(64);
 export const Revisions = contract({
   name: 'user',
   commands: {
-  /** Without content. Empty for an item that is not the user's. Refusals: 400 for an invalid uuid. */
-  listRevisions: reads({
-    fields: z.object({ itemUuid: uuid }),
-    ok: z.object({ revisions: z.array(listedSchema).readonly() }),
-  }),
-  /** Refusals: 400 for an invalid uuid, 404 for a revision that does not exist or is not the user's. */
-  getRevision: reads({
-    fields: z.object({ itemUuid: uuid, id: uuid }),
-    ok: z.object({ revision: revisionSchema }),
-  }),
-  /** Succeeds also if the revision is gone already. Refusals: 400 for an invalid uuid. */
-  deleteRevision: writes({
-    fields: z.object({ itemUuid: uuid, id: uuid }),
-    ok: z.object({ message: z.string() }),
-  }),
-},
+    /** Without content. Empty for an item that is not the user's. Refusals: 400 for an invalid uuid. */
+    listRevisions: reads({
+      fields: z.object({ itemUuid: uuid }),
+      ok: z.object({ revisions: z.array(listedSchema).readonly() }),
+    }),
+    /** Refusals: 400 for an invalid uuid, 404 for a revision that does not exist or is not the user's. */
+    getRevision: reads({
+      fields: z.object({ itemUuid: uuid, id: uuid }),
+      ok: z.object({ revision: revisionSchema }),
+    }),
+    /** Succeeds also if the revision is gone already. Refusals: 400 for an invalid uuid. */
+    deleteRevision: writes({
+      fields: z.object({ itemUuid: uuid, id: uuid }),
+      ok: z.object({ message: z.string() }),
+    }),
+  },
   timers: revisionTimerShapes,
   tells: {
     /** Items were deleted here that had been in other collections. Their history there goes. */

@@ -6,7 +6,6 @@ import { credentialsSchema } from '../../identity/session-tokens.ts';
 import { answerSchema } from '../../reply.ts';
 import { reads, writes } from '../../signed-in.ts';
 
-
 export const Sessions = contract({
   name: 'user',
   commands: {

@@ -1,25 +1,39 @@
 /** The sessions of an account (docs/protocol/authentication.md). */
 import { type ClockedView, command, type Turn } from '../../../runtime/command.ts';
+import type { SessionEntry } from '../../identity/session.ts';
 import { SessionTokens } from '../../identity/session-tokens.ts';
 import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
+import { isoTime } from '../../times.ts';
 import { audit } from '../audit/trail.ts';
 import { userPart } from '../hooks.ts';
 import { isActive } from '../profile.ts';
 import { signedInRead } from '../signed-in.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
 import { Sessions } from './contract.ts';
+import { deviceInfo } from './device-info.ts';
 import { refresh } from './refresh.ts';
 import { deleteOtherSessions, deleteSession } from './revoke.ts';
-import { endAllSessions, endSessions, findSession, graceStartMsOf, knowsNoSessions, lastUseMs, pairStatusOf, revokedSessionMap, type Session, sessionMap } from './session.ts';
-import type { SessionEntry } from '../../identity/session.ts';
-import { isoTime } from '../../times.ts';
-import { deviceInfo } from './device-info.ts';
+import {
+  endAllSessions,
+  endSessions,
+  findSession,
+  graceStartMsOf,
+  knowsNoSessions,
+  lastUseMs,
+  pairStatusOf,
+  revokedSessionMap,
+  type Session,
+  sessionMap,
+} from './session.ts';
 
-const listSessions = signedInRead(Sessions.commands.listSessions, (view, _request, _reads, { session: current, readonly }) => {
+const listSessions = signedInRead(
+  Sessions.commands.listSessions,
+  (view, _request, _reads, { session: current, readonly }) => {
     if (current.legacy) return knowsNoSessions;
     return readonly ? [] : listEntries(view, current);
-  });
+  },
+);
 
 function listEntries(view: ClockedView, current: Session): SessionEntry[] {
   return [...view.entries(sessionMap).values()]
@@ -72,7 +86,10 @@ const logout = command({
   },
 });
 
-const validateSession = signedInRead(Sessions.commands.validateSession, (_view, _request, _reads, { session, readonly }) => ({ sessionUuid: session.uuid, readonly }));
+const validateSession = signedInRead(
+  Sessions.commands.validateSession,
+  (_view, _request, _reads, { session, readonly }) => ({ sessionUuid: session.uuid, readonly }),
+);
 
 const validateBearer = signedInRead(Sessions.commands.validateBearer, () => ({}));
 

@@ -25,28 +25,28 @@ const oneSetting = z.object({ success, setting: settingSchema.optional() });
 export const Settings = contract({
   name: 'user',
   commands: openToBridges({
-  /** All but secrets. */
-  listSettings: readsOf({ ok: z.object({ success, settings: z.array(settingSchema) }) }),
-  /** For a secret it only says that it is set. Refusals: 400 for an unknown name, and for a setting that is not set; 423. */
-  getSetting: readsOf({ fields: z.object({ name, password }), ok: oneSetting }),
-  /** Refusals: 400 for a name or value that is not allowed. */
-  putSetting: writesOf({
-    fields: z.object({
-      name,
-      value: z.string().nullable(),
-      totpToken: z.string().max(64).optional(),
+    /** All but secrets. */
+    listSettings: readsOf({ ok: z.object({ success, settings: z.array(settingSchema) }) }),
+    /** For a secret it only says that it is set. Refusals: 400 for an unknown name, and for a setting that is not set; 423. */
+    getSetting: readsOf({ fields: z.object({ name, password }), ok: oneSetting }),
+    /** Refusals: 400 for a name or value that is not allowed. */
+    putSetting: writesOf({
+      fields: z.object({
+        name,
+        value: z.string().nullable(),
+        totpToken: z.string().max(64).optional(),
+      }),
+      ok: oneSetting,
     }),
-    ok: oneSetting,
+    /** Refusals: 400 for an unknown name, and for a setting that is not set; 423. */
+    deleteSetting: writesOf({
+      fields: z.object({ name, password }),
+      ok: z.object({ success, settingName: z.string(), userUuid: z.string() }),
+    }),
+    getSubscriptionSetting: readsOf({ fields: z.object({ name }), ok: oneSetting }),
+    putSubscriptionSetting: writesOf({
+      fields: z.object({ name, value: z.string().nullable() }),
+      ok: oneSetting,
+    }),
   }),
-  /** Refusals: 400 for an unknown name, and for a setting that is not set; 423. */
-  deleteSetting: writesOf({
-    fields: z.object({ name, password }),
-    ok: z.object({ success, settingName: z.string(), userUuid: z.string() }),
-  }),
-  getSubscriptionSetting: readsOf({ fields: z.object({ name }), ok: oneSetting }),
-  putSubscriptionSetting: writesOf({
-    fields: z.object({ name, value: z.string().nullable() }),
-    ok: oneSetting,
-  }),
-}),
 });

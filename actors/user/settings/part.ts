@@ -49,40 +49,42 @@ const tooMuch = refuse.badRequest(
 const listed = settingNames.filter((name) => knownSetting(name).secret !== true);
 
 const listSettings = signedInRead(Settings.commands.listSettings, (view) => {
-    const settings = listed.map((name) => settingResponse(view, name)).filter((each) => each !== undefined);
-    return { success: true, settings };
-  });
+  const settings = listed.map((name) => settingResponse(view, name)).filter((each) => each !== undefined);
+  return { success: true, settings };
+});
 
 const showSetting = signedInRead(Settings.commands.getSetting, (view, { name }) => {
-    const known = settingNamed(name);
-    if (known === undefined) return unknownName;
-    // Clients take any 200 to mean that it is set, and that the second factor is on.
-    if (knownSetting(known).secret === true) return isStored(view, known) ? { success: true } : notSet;
-    const setting = settingResponse(view, known);
-    return setting === undefined ? notSet : { success: true, setting };
-  });
+  const known = settingNamed(name);
+  if (known === undefined) return unknownName;
+  // Clients take any 200 to mean that it is set, and that the second factor is on.
+  if (knownSetting(known).secret === true) return isStored(view, known) ? { success: true } : notSet;
+  const setting = settingResponse(view, known);
+  return setting === undefined ? notSet : { success: true, setting };
+});
 
 /** Recovery codes stand in for the second factor, so reading them takes the password. */
 const showRecoveryCodes = signedInWorkflow(Settings.commands.getSetting, async (workflow, { password }) => {
-    const account = await workflow.turn({ reads: ownAccount, turn: ownRow });
-    const refused = await serverPasswordIs(workflow, account, password);
-    if (refused !== undefined) return refused;
-    return workflow.lastTurn({
-      turn: (turn, _reads, { session }) => {
-        audit(turn, 'recovery-codes-shown', session);
-        returnAttempts(turn, account);
-        const setting = secretResponse(turn, 'RECOVERY_CODES');
-        return setting === undefined ? notSet : { success: true, setting };
-      },
-    });
+  const account = await workflow.turn({ reads: ownAccount, turn: ownRow });
+  const refused = await serverPasswordIs(workflow, account, password);
+  if (refused !== undefined) return refused;
+  return workflow.lastTurn({
+    turn: (turn, _reads, { session }) => {
+      audit(turn, 'recovery-codes-shown', session);
+      returnAttempts(turn, account);
+      const setting = secretResponse(turn, 'RECOVERY_CODES');
+      return setting === undefined ? notSet : { success: true, setting };
+    },
   });
+});
 
 const getSetting = choice({
   ...Settings.commands.getSetting,
   choose: ({ name }) => (settingNamed(name) === 'RECOVERY_CODES' ? showRecoveryCodes : showSetting),
 });
 
-const putAccountSetting = signedInTurn(Settings.commands.putSetting, (turn, input, _reads, { session }) => putNow(turn, input, session));
+const putAccountSetting = signedInTurn(Settings.commands.putSetting, (turn, input, _reads, { session }) =>
+  putNow(turn, input, session),
+);
 
 type PutInput = z.infer<typeof Settings.commands.putSetting.fields>;
 
@@ -102,11 +104,11 @@ function putNow(turn: Turn, { name, value, totpToken }: PutInput, session: Sessi
 
 /** Users rely on their backups, so a server that can send none does not let them ask for any. */
 const askForBackups = signedInWorkflow(Settings.commands.putSetting, async (workflow, input) => {
-    await workflow.turn({ turn: (turn) => refusalOfBackups(turn) ?? null });
-    const noMail = await noMailConfigured(workflow.actors);
-    if (noMail !== undefined) return noMail;
-    return workflow.lastTurn({ turn: (turn, _reads, { session }) => putNow(turn, input, session) });
-  });
+  await workflow.turn({ turn: (turn) => refusalOfBackups(turn) ?? null });
+  const noMail = await noMailConfigured(workflow.actors);
+  if (noMail !== undefined) return noMail;
+  return workflow.lastTurn({ turn: (turn, _reads, { session }) => putNow(turn, input, session) });
+});
 
 const putSettingOfAnyName = choice({
   ...Settings.commands.putSetting,
@@ -122,7 +124,9 @@ function turnOnTotp(turn: Turn, secret: string | null, code: string | undefined,
   return refused ?? { success: true };
 }
 
-const deleteSetting = signedInWorkflow(Settings.commands.deleteSetting, async (workflow, { name, password }) => {
+const deleteSetting = signedInWorkflow(
+  Settings.commands.deleteSetting,
+  async (workflow, { name, password }) => {
     const known = settingNamed(name);
     const account = await workflow.turn({
       reads: ownAccount,
@@ -139,7 +143,8 @@ const deleteSetting = signedInWorkflow(Settings.commands.deleteSetting, async (w
         return deleteNow(turn, known, session);
       },
     });
-  });
+  },
+);
 
 function deleteNow(turn: Turn, name: SettingName, from: EventOrigin) {
   if (!isStored(turn, name)) return notSet;
@@ -156,18 +161,21 @@ function deleteNow(turn: Turn, name: SettingName, from: EventOrigin) {
 }
 
 const getSubscriptionSetting = signedInRead(Settings.commands.getSubscriptionSetting, (view, { name }) => {
-    const known = subscriptionSettingNamed(name);
-    return known === undefined ? unknownName : { success: true, setting: settingResponse(view, known) };
-  });
+  const known = subscriptionSettingNamed(name);
+  return known === undefined ? unknownName : { success: true, setting: settingResponse(view, known) };
+});
 
-const putSubscriptionSetting = signedInTurn(Settings.commands.putSubscriptionSetting, (turn, { name, value }, _reads, { session }) => {
+const putSubscriptionSetting = signedInTurn(
+  Settings.commands.putSubscriptionSetting,
+  (turn, { name, value }, _reads, { session }) => {
     const known = subscriptionSettingNamed(name);
     if (known === undefined) return unknownName;
     return (
       refusalOfSetting(session, known) ??
       putByUser(turn, known, value) ?? { success: true, setting: settingResponse(turn, known) }
     );
-  });
+  },
+);
 
 const refusalOfSetting = (session: Session, name: SettingName): Refused | undefined =>
   protectsAccount(name) ? refusalOfBridge(session) : undefined;

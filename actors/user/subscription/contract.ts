@@ -6,7 +6,6 @@ import { answerSchema } from '../../reply.ts';
 import { openToBridges, readsOf, writes } from '../../signed-in.ts';
 import { featureSchema } from './features.ts';
 
-const nothing = z.object({});
 const success = z.boolean();
 
 /** Microseconds. */
@@ -112,14 +111,14 @@ export const Subscription = contract({
   name: 'user',
   commands: { ...openToBridges(commands), ...tokenCommands },
   tells: {
-  /** Tells the invitee that the invite is accepted. */
-  subscriptionShared: ofInvite.extend({ subscriptionId: z.int() }),
-  /** Tells the invitee that the subscription is no longer shared. */
-  subscriptionUnshared: ofInvite,
-  /** Tells the inviter that the owner of this address does not want it, or no longer does. */
-  inviteLeft: ofInvite.extend({ email: z.string() }),
+    /** Tells the invitee that the invite is accepted. */
+    subscriptionShared: ofInvite.extend({ subscriptionId: z.int() }),
+    /** Tells the invitee that the subscription is no longer shared. */
+    subscriptionUnshared: ofInvite,
+    /** Tells the inviter that the owner of this address does not want it, or no longer does. */
+    inviteLeft: ofInvite.extend({ email: z.string() }),
 
-  /** A request for a subscription token for this address. */
-  mailSubscriptionToken: z.object({ email: z.string() }),
-},
+    /** A request for a subscription token for this address. */
+    mailSubscriptionToken: z.object({ email: z.string() }),
+  },
 });

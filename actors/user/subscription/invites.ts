@@ -109,20 +109,20 @@ export const createInvite = signedInTurn(Subscription.commands.createInvite, {
 });
 
 export const listInvites = signedInRead(Subscription.commands.listInvites, (view) => {
-    const subscriptionId = ownSubscriptionId(view);
-    const invitations = newestFirst(view).map((invite) => ({
-      uuid: invite.uuid,
-      inviterIdentifier: invite.inviter,
-      inviterIdentifierType: 'email',
-      inviteeIdentifier: invite.invitee,
-      inviteeIdentifierType: 'email',
-      status: invite.status,
-      subscriptionId,
-      createdAt: invite.createdAtMicros,
-      updatedAt: invite.updatedAtMicros,
-    }));
-    return { invitations };
-  });
+  const subscriptionId = ownSubscriptionId(view);
+  const invitations = newestFirst(view).map((invite) => ({
+    uuid: invite.uuid,
+    inviterIdentifier: invite.inviter,
+    inviterIdentifierType: 'email',
+    inviteeIdentifier: invite.invitee,
+    inviteeIdentifierType: 'email',
+    status: invite.status,
+    subscriptionId,
+    createdAt: invite.createdAtMicros,
+    updatedAt: invite.updatedAtMicros,
+  }));
+  return { invitations };
+});
 
 /** False: it is none of the account's own. */
 export function cancelInvite(turn: Turn, inviteUuid: string): boolean {

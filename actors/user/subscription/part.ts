@@ -55,21 +55,25 @@ const activatePremium = command({
 });
 
 const getSubscription = signedInRead(Subscription.commands.getSubscription, (view) => {
-    const uuid = view.self.id;
-    const own = ownSubscription(view);
-    const sharedId = sharedSubscriptionId(view);
-    const subscription = {
-      ...own,
-      uuid,
-      renewedAt: own.updatedAt,
-      subscriptionId: sharedId ?? own.subscriptionId,
-      subscriptionType: sharedId === undefined ? ('regular' as const) : ('shared' as const),
-      userUuid: uuid,
-    };
-    return { success: true, user: { uuid, email: view.get(profileSlice).email }, subscription };
-  });
+  const uuid = view.self.id;
+  const own = ownSubscription(view);
+  const sharedId = sharedSubscriptionId(view);
+  const subscription = {
+    ...own,
+    uuid,
+    renewedAt: own.updatedAt,
+    subscriptionId: sharedId ?? own.subscriptionId,
+    subscriptionType: sharedId === undefined ? ('regular' as const) : ('shared' as const),
+    userUuid: uuid,
+  };
+  return { success: true, user: { uuid, email: view.get(profileSlice).email }, subscription };
+});
 
-const getFeatures = signedInRead(Subscription.commands.getFeatures, (view) => ({ success: true, userUuid: view.self.id, features }));
+const getFeatures = signedInRead(Subscription.commands.getFeatures, (view) => ({
+  success: true,
+  userUuid: view.self.id,
+  features,
+}));
 
 export const subscription = userPart(Subscription, {
   name: 'subscription',
@@ -77,25 +81,25 @@ export const subscription = userPart(Subscription, {
   slices: [premiumSlice, inviteMap, shareMap],
   tables: [inviteTable],
   commands: {
-  getSubscription,
-  getFeatures,
-  makeSubscriptionToken,
-  offlineSubscription,
-  offlineFeatures,
-  createInvite,
-  listInvites,
-  declineInvite,
-  endInvite,
-  acceptInvite,
-  answerInvite,
-  activatePremium,
-},
+    getSubscription,
+    getFeatures,
+    makeSubscriptionToken,
+    offlineSubscription,
+    offlineFeatures,
+    createInvite,
+    listInvites,
+    declineInvite,
+    endInvite,
+    acceptInvite,
+    answerInvite,
+    activatePremium,
+  },
   tells: {
-  subscriptionShared,
-  subscriptionUnshared,
-  inviteLeft,
-  mailSubscriptionToken,
-},
+    subscriptionShared,
+    subscriptionUnshared,
+    inviteLeft,
+    mailSubscriptionToken,
+  },
   on: {
     accountDeleted: (turn) => {
       forgetInvites(turn);

@@ -30,27 +30,27 @@ const unchecked = z.unknown().optional();
 export const Switches = contract({
   name: 'user',
   commands: openToBridges({
-  /** Refusals: 400 `invalid-dead-man-switch` and `email-delivery-unavailable`, 409 `dead-man-switch-limit`. */
-  makeSwitch: writes({
-    fields: z.object({
-      recipientEmail: unchecked,
-      /** Counts if `recipientEmail` is absent. */
-      recipient: unchecked,
-      shareUrl: unchecked,
-      intervalDays: unchecked,
-      /** The first deadline. Absent: one interval from now. */
-      deadline: unchecked,
-      message: unchecked,
+    /** Refusals: 400 `invalid-dead-man-switch` and `email-delivery-unavailable`, 409 `dead-man-switch-limit`. */
+    makeSwitch: writes({
+      fields: z.object({
+        recipientEmail: unchecked,
+        /** Counts if `recipientEmail` is absent. */
+        recipient: unchecked,
+        shareUrl: unchecked,
+        intervalDays: unchecked,
+        /** The first deadline. Absent: one interval from now. */
+        deadline: unchecked,
+        message: unchecked,
+      }),
+      ok: z.object({ deadManSwitch }),
     }),
-    ok: z.object({ deadManSwitch }),
+    /** The newest first. */
+    listSwitches: reads({ ok: z.object({ deadManSwitches: z.array(deadManSwitch) }) }),
+    /** Refusals: 404. */
+    checkIn: writes({ fields: z.object({ switchId }), ok: z.object({ deadline: z.number() }) }),
+    /** Refusals: 404. */
+    deleteSwitch: writes({ fields: z.object({ switchId }), ok: z.object({ message: z.string() }) }),
   }),
-  /** The newest first. */
-  listSwitches: reads({ ok: z.object({ deadManSwitches: z.array(deadManSwitch) }) }),
-  /** Refusals: 404. */
-  checkIn: writes({ fields: z.object({ switchId }), ok: z.object({ deadline: z.number() }) }),
-  /** Refusals: 404. */
-  deleteSwitch: writes({ fields: z.object({ switchId }), ok: z.object({ message: z.string() }) }),
-}),
   timers: {
     /** A switch needs a warning, a look, its mail or another attempt. */
     watchSwitches: z.null(),

@@ -27,7 +27,9 @@ const switchedOff = refuse.unavailable(
 
 const isSwitchedOff = (view: View): boolean => settingValue(view, 'LIVE_SYNC_ENABLED') === 'false';
 
-const mintSyncTicket = signedInRead(SyncLane.commands.mintSyncTicket, (view, _request, _reads, { session }) =>
+const mintSyncTicket = signedInRead(
+  SyncLane.commands.mintSyncTicket,
+  (view, _request, _reads, { session }) =>
     isSwitchedOff(view)
       ? switchedOff
       : {
@@ -36,7 +38,8 @@ const mintSyncTicket = signedInRead(SyncLane.commands.mintSyncTicket, (view, _re
           activation: view.activation.id,
           issuedAtMs: view.nowMs,
           expiresAtMs: view.nowMs + ticketMs,
-        });
+        },
+);
 
 const spendSyncTicket = command({
   ...SyncLane.commands.spendSyncTicket,
@@ -70,7 +73,9 @@ function verdictOn(
   return { verdict, host: turn.subscribe(gateway), endsInMs: session.keptUntilMs - turn.nowMs };
 }
 
-const holdSyncCommand = signedInTurn(SyncLane.commands.holdSyncCommand, (turn, request, _reads, by) => ({ verdict: holdVerdict(turn, request, by) }));
+const holdSyncCommand = signedInTurn(SyncLane.commands.holdSyncCommand, (turn, request, _reads, by) => ({
+  verdict: holdVerdict(turn, request, by),
+}));
 
 type Hold = typeof SyncLane.commands.holdSyncCommand;
 

@@ -12,7 +12,9 @@ import { Vaults } from './contract.ts';
 import { mayCollaborate, noteJoined, startJoining, stopJoining, switchedOff } from './memberships.ts';
 
 /** The next sync must show what was accepted, so the user's actor notes it before it answers. */
-export const acceptVaultInvite = signedInWorkflow(Vaults.commands.acceptVaultInvite, async (workflow, request) => {
+export const acceptVaultInvite = signedInWorkflow(
+  Vaults.commands.acceptVaultInvite,
+  async (workflow, request) => {
     const { id: by } = workflow.self;
     const inviteUuid = request.inviteUuid.toLowerCase();
     const { vaultUuid, isMember } = await workflow.turn({
@@ -46,32 +48,35 @@ export const acceptVaultInvite = signedInWorkflow(Vaults.commands.acceptVaultInv
         return { success: true };
       },
     });
-  });
+  },
+);
 
 /** Declines an invite, or cancels one that the user has sent. */
 export const endVaultInvite = signedInWorkflow(Vaults.commands.endVaultInvite, async (workflow, request) => {
-    const { id: by } = workflow.self;
-    const inviteUuid = request.inviteUuid.toLowerCase();
-    await workflow.turn(checkSession);
-    const ended = await askVault(
-      workflow,
-      request.sharedVaultUuid,
-      (vault) => vault.endInvite({ by, inviteUuid }),
-      noSuchInvite,
-    );
-    if (isRefused(ended)) return ended;
-    const vaultUuid = request.sharedVaultUuid.toLowerCase();
-    return workflow.lastTurn({
-      reads: (view) => inviteCopyPlan(view, vaultUuid),
-      turn: (turn, reads) => {
-        const copy = reads.copy.get({ user_uuid: by, vault_uuid: vaultUuid });
-        if (copy?.uuid === inviteUuid) forgetInviteCopy(turn, { vaultUuid, inviteUuid }, reads);
-        return { success: true };
-      },
-    });
+  const { id: by } = workflow.self;
+  const inviteUuid = request.inviteUuid.toLowerCase();
+  await workflow.turn(checkSession);
+  const ended = await askVault(
+    workflow,
+    request.sharedVaultUuid,
+    (vault) => vault.endInvite({ by, inviteUuid }),
+    noSuchInvite,
+  );
+  if (isRefused(ended)) return ended;
+  const vaultUuid = request.sharedVaultUuid.toLowerCase();
+  return workflow.lastTurn({
+    reads: (view) => inviteCopyPlan(view, vaultUuid),
+    turn: (turn, reads) => {
+      const copy = reads.copy.get({ user_uuid: by, vault_uuid: vaultUuid });
+      if (copy?.uuid === inviteUuid) forgetInviteCopy(turn, { vaultUuid, inviteUuid }, reads);
+      return { success: true };
+    },
   });
+});
 
-export const declineInboundInvites = signedInWorkflow(Vaults.commands.declineInboundInvites, async (workflow) => {
+export const declineInboundInvites = signedInWorkflow(
+  Vaults.commands.declineInboundInvites,
+  async (workflow) => {
     const { id: by } = workflow.self;
     const inbound = await workflow.turn({
       reads: (view) => ({ inbound: inboundInvitesPlan(view, ['vault_uuid', 'uuid']) }),
@@ -94,4 +99,5 @@ export const declineInboundInvites = signedInWorkflow(Vaults.commands.declineInb
         return { success: true };
       },
     });
-  });
+  },
+);

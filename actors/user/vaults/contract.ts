@@ -78,11 +78,11 @@ export const Vaults = contract({
     deleteVault: commands.deleteVault,
   },
   /** From vaults, in no order (`memberships.ts`). */
-tells: {
-  joined: membership,
-  /** The same tell notifies the user, as one commit may end a thousand memberships. `at` is as in the inbox. */
-  left: membership.extend({ at: z.int() }),
-  /** The vault has invited the user for the first time. */
-  mailVaultInvite: z.object({ inviteUuid: z.string() }),
-},
+  tells: {
+    joined: membership,
+    /** The same tell notifies the user, as one commit may end a thousand memberships. `at` is as in the inbox. */
+    left: membership.extend({ at: z.int() }),
+    /** The vault has invited the user for the first time. */
+    mailVaultInvite: z.object({ inviteUuid: z.string() }),
+  },
 });
