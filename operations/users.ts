@@ -8,7 +8,7 @@ import { UserState, type UsersService } from '../proto/generated/scriptorium/v1/
 import { lookup } from '../runtime/command.ts';
 import { type AskOptions, unlessAbsent } from '../runtime/handles.ts';
 import type { Handlers } from './calls.ts';
-import { accepted, failedPrecondition, invalidArgument, notFound } from './errors.ts';
+import { failedPrecondition, invalidArgument, notFound, okOrThrow } from './errors.ts';
 import { limitField, textField, uuidField } from './fields.ts';
 import type { InternalApiOptions } from './internal-api-options.ts';
 import { numberToken } from './pages.ts';
@@ -73,7 +73,7 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
       const { userUuid, user } = userOf(actors, request.userUuid);
       const value = request.value ?? null;
       const change = { name: textField('name', request.name), value, by: 'operator' as const };
-      const flag = accepted(await known(user.operatorSetFlag(change, ask)));
+      const flag = okOrThrow(await known(user.operatorSetFlag(change, ask)));
       logger.info({ userUuid, flag: flag.name }, 'an operator has set a flag of a user');
       return { flag: { name: flag.name, value: flag.value ?? undefined } };
     },

@@ -12,7 +12,7 @@ const stateSchema = z.object({
   /** Numbers of garbage. The rows between these two are still to be removed. */
   removedThrough: z.int(),
   discardedThrough: z.int(),
-  /** Bytes of all garbage since there was last none, at most. */
+  /** An upper bound of the bytes of garbage. It restarts at 0 once there is none. */
   garbageBytes: z.number().default(0),
   /** The time of the clean-up timer; null if it is not armed. */
   tendAtMs: z.number().nullable(),

@@ -14,7 +14,12 @@ import { head } from '../collection/head.ts';
 import { item } from '../collection/item.ts';
 import { revisionsPerItemMax, revisionUuid, slotKeys } from '../collection/revisions/slots.ts';
 import { type RevisionRow, revision } from '../collection/revisions/table.ts';
-import { armTrim, keepRevision, revisionUsageSlice, type TrimTimer } from '../collection/revisions/usage.ts';
+import {
+  appendRevision,
+  revisionUsageSlice,
+  scheduleTrim,
+  type TrimTimer,
+} from '../collection/revisions/usage.ts';
 import { ciphertextAsItWas } from '../collection/saved-row.ts';
 import type { FileOwner } from '../files/owner.ts';
 import { haveWatched } from '../files/state.ts';
@@ -106,7 +111,7 @@ export function collectionImportCommands<P extends Readonly<Record<string, AnyPl
 
     importListRevisions: sharedRead({
       ...collectionImportShapes.importListRevisions,
-      reads: (view, { itemUuid }) => historyPlan(view, itemUuid),
+      reads: (view, { itemUuid }) => allRevisionsPlan(view, itemUuid),
       answer: (view, { itemUuid }, { rows }) => ({ revisions: listedRevisions(view, itemUuid, rows) }),
     }),
 
@@ -181,10 +186,10 @@ function writeRevisions(turn: Turn, revisions: readonly ImportedRevision[], trim
   for (const imported of revisions) {
     if (imported.number >= revisionsPerItemMax) continue;
     const before = turn.get(revisionUsageSlice).endOffset;
-    keepRevision(turn, rowOf(turn, imported));
+    appendRevision(turn, rowOf(turn, imported));
     if (turn.get(revisionUsageSlice).endOffset > before) written += 1;
   }
-  if (written > 0) armTrim(turn, trim);
+  if (written > 0) scheduleTrim(turn, trim);
   return written;
 }
 
@@ -204,7 +209,7 @@ function rowOf(turn: Turn, imported: ImportedRevision): Omit<RevisionRow, 'end_o
   };
 }
 
-const historyPlan = (view: View, itemUuid: string) => ({
+const allRevisionsPlan = (view: View, itemUuid: string) => ({
   rows: keys(revision, slotKeys(view.self.id, itemUuid, 0, revisionsPerItemMax)),
 });
 

@@ -149,7 +149,7 @@ export function pairingTools(
 export function countedPairing({ seal, provider }: PairingTools, registry: Registry): PairingTools {
   const refreshes = meterOf(registry).counter(
     'scriptorium_pairing_refreshes_total',
-    'Refreshes of access tokens of paired subscriptions that this process has asked the provider for, by what came of them: `granted`; `network`, `rate-limited` and `provider-unavailable`, which pass; `invalid-grant`, `invalid-token` and `credential-rejected`, after which the subscription has to be paired again',
+    'Refreshes of access tokens of paired subscriptions that this process has asked the provider for, by outcome. `granted` is a success; `network`, `rate-limited` and `provider-unavailable` pass. After `invalid-grant`, `invalid-token` and `credential-rejected` the subscription has to be paired again',
     ['outcome'],
   );
   if (provider === undefined) return { seal, provider };

@@ -17,7 +17,7 @@ import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
 import { slice, sliceMap } from '../../runtime/slice.ts';
 import { AccountSettings } from '../settings.ts';
-import { isOwn, type Origin } from './counting.ts';
+import { type AttemptOrigin, isOwn } from './counting.ts';
 
 /** Challenges of one network, at most: more than it has open at a time. Beyond that its oldest is dropped. */
 const challengesPerNetworkMax = 64;
@@ -45,10 +45,10 @@ export const challengeMap = sliceMap({
 });
 
 /** False if this challenge is there already. It then lives as long as a new one. */
-export function storeChallenge(
+export function addChallenge(
   turn: Turn,
   challenge: string,
-  { key: network }: Origin,
+  { key: network }: AttemptOrigin,
   purpose: Purpose,
 ): boolean {
   const key = keyOf(challenge);

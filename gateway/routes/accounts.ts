@@ -126,12 +126,12 @@ export function accountRoutes({ settings, cookies }: RoutesOptions): readonly An
       replies: { 200: deletionBody },
       refusals: [400, 401, 403, 423],
       headers: ['x-server-password'],
-      handle: deleteAccount,
+      handle: deleteAccountReply,
     }),
   ];
 }
 
-export async function deleteAccount(
+export async function deleteAccountReply(
   context: RequestContext<'session'>,
   { userUuid }: { userUuid: string },
 ): Promise<RouteReply> {

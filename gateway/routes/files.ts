@@ -10,9 +10,9 @@ import { z } from 'zod';
 import {
   type Blob,
   type BlobLayout,
+  type BlobOrigin,
   blobName,
   chunkBytesMax,
-  type Origin,
   piecesOf,
 } from '../../actors/files/layout.ts';
 import { type FileStore, FileStoreError } from '../../actors/files/store.ts';
@@ -22,7 +22,7 @@ import { Files } from '../../actors/user/files/contract.ts';
 import { type Actors, type Ask, unlessAbsent } from '../../runtime/handles.ts';
 import { Downloads } from '../admission/downloads.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
-import { type ByteRange, parseRange, rangedReply } from '../http/ranges.ts';
+import { type InclusiveRange, parseRange, rangedReply } from '../http/ranges.ts';
 import type { RouteRefusal } from '../http/refusal.ts';
 import type { AnyRoute, BodyKind, Method, RequestContext, RouteReply } from '../http/route.ts';
 import { answeredOr, errorBodySchema, family, refusedAnswer } from './endpoint.ts';
@@ -180,7 +180,7 @@ function byteRoutes(
       return blobName(origin, blob);
     });
     // If this fails too, it counts as held for a while, until the sweep removes it.
-    const abandon = ({ uploadUuid }: Origin, storedBytes: number) =>
+    const abandon = ({ uploadUuid }: BlobOrigin, storedBytes: number) =>
       owner
         .abandonChunk({ claims, uploadUuid, ...blob, bytes: storedBytes }, context.ask)
         .catch(() => undefined);
@@ -214,7 +214,7 @@ function byteRoutes(
     continuesByToken({ context, claims, owner }, origin.uploadUuid);
     const part = parseRange(range, sizeBytes);
     if (part === 'whole') return refusedAnswer(withoutRange);
-    const open = (byteRange: ByteRange) =>
+    const open = (byteRange: InclusiveRange) =>
       downloads.counted(
         claims.userUuid,
         bytesOf({ store, origin, layout, range: byteRange, signal: context.gone }),
@@ -319,9 +319,9 @@ async function* bytesOf({
   signal,
 }: {
   readonly store: Pick<FileStore, 'read'>;
-  readonly origin: Origin;
+  readonly origin: BlobOrigin;
   readonly layout: BlobLayout;
-  readonly range: ByteRange;
+  readonly range: InclusiveRange;
   readonly signal: AbortSignal;
 }): AsyncGenerator<Uint8Array, void, undefined> {
   for (const { name, start, end } of piecesOf(origin, layout, range)) {

@@ -10,7 +10,7 @@ import { answered, family } from './endpoint.ts';
 import { refusingLostCookies } from './lost-cookies.ts';
 import type { RoutesOptions } from './options.ts';
 import { signInAnswer, signInBodySchema } from './sign-in-answer.ts';
-import { noteFailure, senderOf } from './sign-in-attempt.ts';
+import { reportFailedSignIn, senderOf } from './sign-in-attempt.ts';
 
 const { route } = family({ tag: 'Account recovery' });
 /** Missing fields are refused like wrong ones. */
@@ -50,7 +50,7 @@ export function recoveryRoutes(options: RoutesOptions): readonly AnyRoute[] {
       },
       context.ask,
     );
-    return answered(noteFailure(reply, context, options), (keyParams) => ({
+    return answered(reportFailedSignIn(reply, context, options), (keyParams) => ({
       status: 200,
       body: { keyParams },
     }));
@@ -74,7 +74,7 @@ export function recoveryRoutes(options: RoutesOptions): readonly AnyRoute[] {
       },
       context.ask,
     );
-    return signInAnswer(withOneText(noteFailure(reply, context, options)), options);
+    return signInAnswer(withOneText(reportFailedSignIn(reply, context, options)), options);
   }
 
   async function lookUp(

@@ -4,7 +4,7 @@ import { type ExportProgress, exportBeginning, exportPiece, exportStart } from '
 import { isRefused } from '../../actors/reply.ts';
 import { type ExportCursor, Requests } from '../../actors/user/requests/contract.ts';
 import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
-import { deleteAccount } from './accounts.ts';
+import { deleteAccountReply } from './accounts.ts';
 import { family, signedInAnswer, withSuccessField } from './endpoint.ts';
 
 const { route } = family({ tag: 'Users' });
@@ -39,7 +39,7 @@ async function makeRequest(
 ): Promise<RouteReply> {
   const { actors, credentials, ask } = context;
   if (requestType === 'account-deletion') {
-    const reply = await deleteAccount(context, { userUuid });
+    const reply = await deleteAccountReply(context, { userUuid });
     return reply.status === 200 ? { ...reply, body: { success: true } } : reply;
   }
   const answer = actors

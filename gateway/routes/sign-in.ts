@@ -14,7 +14,7 @@ import { refusingLostCookies } from './lost-cookies.ts';
 import type { RoutesOptions } from './options.ts';
 import { tag } from './sessions.ts';
 import { signInAnswer, signInBodySchema } from './sign-in-answer.ts';
-import { noteFailure, senderOf } from './sign-in-attempt.ts';
+import { reportFailedSignIn, senderOf } from './sign-in-attempt.ts';
 
 const { route } = family({ tag });
 
@@ -71,7 +71,7 @@ export function signInRoutes(options: RoutesOptions): readonly AnyRoute[] {
       },
       context.ask,
     );
-    const reply = answered(noteFailure(answer, context, options), (body) => ({ status: 200, body }));
+    const reply = answered(reportFailedSignIn(answer, context, options), (body) => ({ status: 200, body }));
     return { ...reply, setCookies: approvalCookies(path, answer, cookieName) };
   }
 
@@ -125,7 +125,7 @@ export function signInRoutes(options: RoutesOptions): readonly AnyRoute[] {
       },
       ask,
     );
-    return signInAnswer(noteFailure(reply, context, options), options);
+    return signInAnswer(reportFailedSignIn(reply, context, options), options);
   }
 
   const paramsRoute = (method: Method, path: string, summary: string) =>

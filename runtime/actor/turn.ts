@@ -69,7 +69,7 @@ function familyKey(family: string, key: string): string {
 }
 
 /** Slices by name: one layer, or both. */
-export type SliceSource = Pick<Layers<unknown>, 'get'> & {
+export type SliceLayers = Pick<Layers<unknown>, 'get'> & {
   keys(): Iterable<string>;
   /** The answer of `entries`, where it need not be computed each time. */
   family?(prefix: string): ReadonlyMap<string, unknown> | undefined;
@@ -81,7 +81,7 @@ export class StateView implements View {
   readonly activation: Activation;
   readonly nowMicros: number;
   readonly nowMs: number;
-  readonly #slices: SliceSource;
+  readonly #slices: SliceLayers;
   readonly #conflicting: ConflictingRows;
   readonly #dependencies: Dependencies;
 
@@ -96,7 +96,7 @@ export class StateView implements View {
     readonly self: Address;
     readonly activation: Activation;
     readonly time: { nowMs: number; nowMicros: number };
-    readonly slices: SliceSource;
+    readonly slices: SliceLayers;
     readonly dependencies: Dependencies;
     readonly conflicting?: ConflictingRows;
   }) {

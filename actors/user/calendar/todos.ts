@@ -11,8 +11,8 @@ import {
   overflowOf,
   type PublicationDraft,
   publicationSlice,
-  put,
-  remove,
+  putTodo,
+  removeTodo,
   todosMax,
   todosPlan,
 } from './publication.ts';
@@ -86,7 +86,7 @@ function publish(turn: Turn, draft: PublicationDraft, slot: string | undefined) 
   }
   const withoutSlot = holdSlot(turn, slot);
   if (withoutSlot !== undefined) return withoutSlot;
-  put(turn, draft);
+  putTodo(turn, draft);
   return { created: draft.isNew, todo: draft.todoView };
 }
 
@@ -109,7 +109,7 @@ const unpublishTodo = signedInTurn(UserCalendar.commands.unpublishTodo, {
   turn: (turn, { uid }, { todo }) => {
     const row = isUid(uid) ? todo.get({ user_uuid: turn.self.id, uid }) : undefined;
     if (row === undefined) return unknown;
-    remove(turn, row);
+    removeTodo(turn, row);
     return { deleted: true as const };
   },
 });

@@ -16,8 +16,8 @@ import {
   forgetInvites,
   inviteLeft,
   inviteMap,
-  inviteTable,
   listInvites,
+  subscriptionInviteTable,
 } from './invites.ts';
 import { ownSubscription, premiumSlice } from './own-subscription.ts';
 import {
@@ -79,7 +79,7 @@ export const subscription = userPart(Subscription, {
   name: 'subscription',
   uses: [AccountSettings, SubscriptionTokens],
   slices: [premiumSlice, inviteMap, shareMap],
-  tables: [inviteTable],
+  tables: [subscriptionInviteTable],
   commands: {
     getSubscription,
     getFeatures,
