@@ -10,7 +10,7 @@
 import { createHash, pbkdf2 } from 'node:crypto';
 import { promisify } from 'node:util';
 import { type Argon2id, serverPassword } from '../../../actors/identity/client-sign-in.ts';
-import { CommandFailure, exitCodes } from '../../failure.ts';
+import { CommandFailure } from '../../failure.ts';
 
 export interface ReceivedKeyParams {
   readonly identifier: string;
@@ -59,7 +59,7 @@ export async function serverPasswordOf(password: string, keyParams: ReceivedKeyP
   }
 }
 
-const refused = (message: string): CommandFailure => new CommandFailure(exitCodes.refused, message);
+const refused = (message: string): CommandFailure => CommandFailure.refused(message);
 
 function sent<T>(value: T | undefined | null, name: string): T {
   if (value !== undefined && value !== null && value !== '') return value;

@@ -1,7 +1,7 @@
 /** Signs in to another server as an app does: with the typed password, and a code if the account has a second factor. */
 import { randomBytes } from 'node:crypto';
 import { newChallenge } from '../../../actors/identity/client-sign-in.ts';
-import { CommandFailure, exitCodes } from '../../failure.ts';
+import { CommandFailure } from '../../failure.ts';
 import { type ClientRequest, type HttpClient, RefusedError } from '../../http-client.ts';
 import type { Terminal } from '../../session.ts';
 import { isEasyToGuess, type ReceivedKeyParams, serverPasswordOf } from './server-password.ts';
@@ -40,8 +40,7 @@ export async function signIn(
   const keyParams = await keyParamsOf(ask, { email, code_challenge: challenge, api: sessionApi }, prompt);
   // A server that lies about the protocol gets a password that is easier to guess, so a person has to confirm it.
   if (isEasyToGuess(keyParams) && !acceptsOldProtocol) {
-    throw new CommandFailure(
-      exitCodes.refused,
+    throw CommandFailure.refused(
       `The other server says that the account is of protocol ${keyParams.version}, which apps no longer make. ` +
         'A server that lies about it can guess a weak password. If the account is that old, add --old-protocol.',
     );
@@ -69,8 +68,7 @@ async function keyParamsOf(
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
     if (error.tag === 'u2f-required') {
-      throw new CommandFailure(
-        exitCodes.refused,
+      throw CommandFailure.refused(
         'The account asks for a security key, which cannot be used here. Remove it with an app for the time of the import.',
       );
     }
@@ -89,8 +87,7 @@ async function codePrompt(ask: AskServer, email: string, reason: string): Promis
 
 function codeRefused(error: unknown): never {
   if (!(error instanceof RefusedError) || error.status !== 401) throw error;
-  throw new CommandFailure(
-    exitCodes.refused,
+  throw CommandFailure.refused(
     `The other server does not accept the code of the second factor: ${error.reason} Nothing was written. ` +
       'Run the command again with the next code. An unknown address is asked for a code, too, so check the address.',
   );
@@ -98,8 +95,7 @@ function codeRefused(error: unknown): never {
 
 function passwordRefused(error: unknown): never {
   if (!(error instanceof RefusedError) || (error.status !== 401 && error.status !== 423)) throw error;
-  throw new CommandFailure(
-    exitCodes.refused,
+  throw CommandFailure.refused(
     `The other server refuses the sign-in: ${error.reason} Nothing was written. ` +
       (error.status === 423
         ? 'Wait as it asks, and run the command again.'
