@@ -20,6 +20,8 @@ export interface Slice<T> {
 
 export interface SliceMap<T> {
   readonly family: string;
+  /** The names of its slices begin with this. */
+  readonly prefix: string;
   readonly format: number;
   readonly schema: z.ZodType<T>;
   readonly entriesMax: number;
@@ -29,8 +31,8 @@ export function slice<T>(definition: Slice<T>): Slice<T> {
   return definition;
 }
 
-export function sliceMap<T>(definition: SliceMap<T>): SliceMap<T> {
-  return definition;
+export function sliceMap<T>(definition: Omit<SliceMap<T>, 'prefix'>): SliceMap<T> {
+  return { ...definition, prefix: `${definition.family}:` };
 }
 
 /** The slices of an actor as a read plan and a turn see them. */
