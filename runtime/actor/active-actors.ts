@@ -6,7 +6,7 @@
  * hold too much memory. The database has all of a passivated actor, and a message activates it again.
  */
 
-import { type Address, addressKey, shardOf } from '../address.ts';
+import { type Address, shardOf } from '../address.ts';
 import { type Clock, sleep } from '../clock.ts';
 import { ActorError, MovedError, OverloadedError, TerminalError, UnavailableError } from '../errors.ts';
 import type { Limits } from '../host/limits.ts';
@@ -41,7 +41,9 @@ export interface ActiveActorsOptions {
 
 export class ActiveActors {
   readonly #options: ActiveActorsOptions;
-  readonly #actors = new Map<string, Actor>();
+  readonly #actors = new Set<Actor>();
+  /** By kind and id. One text of both would have to be made for each message. */
+  readonly #byKind = new Map<string, Map<string, Actor>>();
   /** The actors used since they were last found idle. The memory that the others hold does not change. */
   readonly #inUse = new Set<Actor>();
   /** The bytes that each actor held at the last check, and their sum. */
@@ -68,9 +70,7 @@ export class ActiveActors {
     this.#cancelTick();
     this.#isResting = false;
     this.#waitingToActivate.length = 0;
-    for (const actor of [...this.#actors.values()]) {
-      actor.leave(moved());
-    }
+    for (const actor of [...this.#actors]) actor.leave(moved());
   }
 
   /**
@@ -80,7 +80,7 @@ export class ActiveActors {
   async quiesce(shards: ReadonlySet<number>, withinMs: number): Promise<void> {
     const { clock } = this.#options;
     const untilMs = clock.monotonicMs() + withinMs;
-    const all = [...this.#actors.values()].filter((actor) => shards.has(actor.shard));
+    const all = [...this.#actors].filter((actor) => shards.has(actor.shard));
     let busy = all.filter(isBusy);
     while (busy.length > 0 && clock.monotonicMs() < untilMs) {
       await sleep(clock, 1);
@@ -91,12 +91,12 @@ export class ActiveActors {
 
   /** The actor of an address if it is in memory. */
   find(address: Address): Actor | undefined {
-    return this.#actors.get(addressKey(address));
+    return this.#byKind.get(address.kind)?.get(address.id);
   }
 
   /** The actors that have most of something, the most first. */
   first(amountOf: (actor: Actor) => number, limit: number): readonly Actor[] {
-    return [...this.#actors.values()]
+    return [...this.#actors]
       .map((actor) => ({ actor, amount: amountOf(actor) }))
       .toSorted((a, b) => b.amount - a.amount)
       .slice(0, limit)
@@ -116,7 +116,7 @@ export class ActiveActors {
   }
 
   get areAllIdle(): boolean {
-    return [...this.#actors.values()].every((actor) => actor.isIdle);
+    return [...this.#actors].every((actor) => actor.isIdle);
   }
 
   /**
@@ -125,8 +125,7 @@ export class ActiveActors {
    * @throws MovedError | OverloadedError | TerminalError
    */
   at(address: Address, use: (actor: Actor) => void = () => {}): Actor {
-    const key = addressKey(address);
-    const present = this.#actors.get(key);
+    const present = this.find(address);
     if (present !== undefined) {
       if (this.#options.epochOf(present.shard) !== present.epoch) throw moved();
       this.#addInUse(present);
@@ -134,7 +133,7 @@ export class ActiveActors {
       return present;
     }
     const actor = this.#newActor(address);
-    this.#actors.set(key, actor);
+    this.#add(actor);
     this.#addInUse(actor);
     use(actor);
     this.#waitingToActivate.push(actor);
@@ -160,13 +159,20 @@ export class ActiveActors {
 
   /** The actor has left memory. */
   gone(actor: Pick<Actor, 'address'>): void {
-    const key = addressKey(actor.address);
-    const present = this.#actors.get(key);
+    const present = this.find(actor.address);
     if (present === undefined || present !== actor) return;
-    this.#actors.delete(key);
+    this.#actors.delete(present);
+    this.#byKind.get(actor.address.kind)?.delete(actor.address.id);
     this.#inUse.delete(present);
     this.#heldBytes -= this.#held.get(present) ?? 0;
     this.#held.delete(present);
+  }
+
+  #add(actor: Actor): void {
+    const { kind, id } = actor.address;
+    const ofKind = this.#byKind.get(kind) ?? new Map<string, Actor>();
+    this.#byKind.set(kind, ofKind.set(id, actor));
+    this.#actors.add(actor);
   }
 
   #newActor(address: Address): Actor {
@@ -235,7 +241,7 @@ export class ActiveActors {
     const isRound = nowMs >= this.#nextRoundAtMs;
     if (isRound) this.#nextRoundAtMs = nowMs + Math.min(roundMs, idleMs / roundsOfIdleTime);
     this.#lastTickAtMs = nowMs;
-    for (const actor of isRound ? this.#actors.values() : this.#inUse) {
+    for (const actor of isRound ? this.#actors : this.#inUse) {
       this.#count(actor);
       if (!actor.isIdle) actor.expire(nowMs);
       else if (actor.lastUsedMs < nowMs - idleMs) passivate(actor);
@@ -251,7 +257,7 @@ export class ActiveActors {
   }
 
   #freeBytes(neededBytes: number): void {
-    const idle = [...this.#actors.values()].filter((actor) => actor.isIdle);
+    const idle = [...this.#actors].filter((actor) => actor.isIdle);
     idle.sort((a, b) => a.lastUsedMs - b.lastUsedMs);
     let freedBytes = 0;
     for (const actor of idle) {
@@ -264,7 +270,7 @@ export class ActiveActors {
   #passivateOldest(): boolean {
     let oldest: Actor | undefined;
     let sampled = 0;
-    for (const actor of this.#actors.values()) {
+    for (const actor of this.#actors) {
       if (!actor.isIdle) continue;
       if (oldest === undefined || actor.lastUsedMs < oldest.lastUsedMs) oldest = actor;
       sampled += 1;
