@@ -40,7 +40,7 @@ const wrongDigest = refuse.badRequest(
   'invalid_sync_command_digest',
 );
 
-export function identityOf({ id, digest, hold }: IdentityInput): CommandIdentity | Refused {
+export function commandIdentityOf({ id, digest, hold }: IdentityInput): CommandIdentity | Refused {
   if (id === null || digest === null) return incomplete;
   if (!commandIdPattern.test(id)) return wrongId;
   if (!digestPattern.test(digest)) return wrongDigest;

@@ -1,6 +1,6 @@
 /**
- * An import from the existing server's SQLite (docs/import.md) into the built server: items a second, the CPU time and the largest
- * memory of both processes, and how long a second pass takes that finds everything here.
+ * An import from the existing server's SQLite (docs/import.md) into the built server. It prints items a second, and the CPU
+ * time and the largest memory of both processes. It also prints how long a second pass takes that finds everything here.
  *
  * npm run build && node --import=tsx benchmarks/import.ts [--items 100000] [--users 10] [--bytes 1000]
  */

@@ -1,7 +1,7 @@
 /** One connection to the internal API of one node; every node answers for the whole cluster. */
 import { basename, relative, resolve } from 'node:path';
 import { ChannelCredentials, Client, logVerbosity, Metadata, setLogVerbosity } from '@grpc/grpc-js';
-import { CommandFailure, exitCodes, failureOf, isServiceError } from './failure.ts';
+import { CommandFailure, commandFailureOf, exitCodes, isServiceError } from './failure.ts';
 import { readInputFile } from './input-file.ts';
 
 export interface ConnectionOptions {
@@ -19,7 +19,7 @@ export interface ConnectionOptions {
 }
 
 /** A method of a generated service definition. */
-export interface Method<Request, Response> {
+export interface RpcMethod<Request, Response> {
   readonly path: string;
   readonly requestSerialize: (request: Request) => Buffer;
   readonly responseDeserialize: (bytes: Buffer) => Response;
@@ -36,7 +36,7 @@ export class ApiConnection {
   readonly #client: Client;
   readonly #metadata: Metadata;
 
-  /** @throws Failure */
+  /** @throws CommandFailure */
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#metadata = metadataOf(options);
@@ -48,9 +48,9 @@ export class ApiConnection {
     });
   }
 
-  /** @throws Failure */
+  /** @throws CommandFailure */
   ask<Request, Response>(
-    method: Method<Request, Response>,
+    method: RpcMethod<Request, Response>,
     request: Request,
     leastMs = 0,
   ): Promise<Response> {
@@ -67,7 +67,7 @@ export class ApiConnection {
         { deadline },
         (error, response) => {
           if (error !== null) {
-            reject(isServiceError(error) ? failureOf(error, address, deadlineMs) : error);
+            reject(isServiceError(error) ? commandFailureOf(error, address, deadlineMs) : error);
           } else if (response === undefined) {
             reject(new CommandFailure(exitCodes.unavailable, `${address} gave no answer.`));
           } else {
@@ -86,7 +86,7 @@ export class ApiConnection {
 /** The longest path that fits a socket address on all systems. */
 const socketPathBytesMax = 103;
 
-/** In the library's format. @throws Failure */
+/** In the library's format. @throws CommandFailure */
 function targetOf(address: string): string {
   const [, path] = /^unix:(.+)$/.exec(address) ?? [];
   if (path === undefined) {

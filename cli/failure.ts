@@ -38,7 +38,7 @@ export function isServiceError(error: unknown): error is ServiceError {
   return error instanceof Error && 'code' in error && 'details' in error;
 }
 
-export function failureOf(error: ServiceError, address: string, deadlineMs: number): CommandFailure {
+export function commandFailureOf(error: ServiceError, address: string, deadlineMs: number): CommandFailure {
   return new CommandFailure(
     codesOf[error.code] ?? exitCodes.unavailable,
     sentence(error, address, deadlineMs),

@@ -4,7 +4,7 @@ import { addActorCommands } from './commands/actors.ts';
 import { addBacklogCommands } from './commands/backlog.ts';
 import { addBackupCommands, type Backups } from './commands/backup.ts';
 import { addCalendarCommands } from './commands/calendar.ts';
-import { milliseconds, type RunWithSession } from './commands/command.ts';
+import { millisecondsArgument, type RunWithSession } from './commands/command.ts';
 import { addCompletionCommand } from './commands/completion.ts';
 import { addDoctorCommand, type Examine } from './commands/doctor.ts';
 import { addExportCommands } from './commands/export.ts';
@@ -101,7 +101,7 @@ function createProgram(
     .option('--cert <file>', 'the certificate (PEM) to show to the node; turns on TLS', defaults.cert)
     .option('--key <file>', 'its private key (PEM)', defaults.key)
     .option('--server-name <name>', 'the name in the certificate of the node, if it is not the address')
-    .option('--deadline-ms <ms>', 'how long to wait for each answer', milliseconds, deadlineDefaultMs)
+    .option('--deadline-ms <ms>', 'how long to wait for each answer', millisecondsArgument, deadlineDefaultMs)
     .option('--json', 'one JSON document for scripts instead of text for people')
     .version(tools.version)
     .addHelpText('after', exitCodeHelp)

@@ -48,7 +48,7 @@ import {
 import { NotFoundError } from '../runtime/errors.ts';
 import type { Ask, AskOptions } from '../runtime/handles.ts';
 import type { Handlers } from './calls.ts';
-import { accepted, CallError, failedPrecondition, invalidArgument, notFound } from './errors.ts';
+import { CallError, failedPrecondition, invalidArgument, notFound, okOrThrow } from './errors.ts';
 import { limitField, uuidField } from './fields.ts';
 import type { InternalApiOptions } from './internal-api-options.ts';
 
@@ -120,7 +120,7 @@ function accountHandlers(
     },
 
     async openAccount({ userUuid, unlock }, ask) {
-      const opened = accepted(await there(user(userUuid).importOpen({ unlock }, ask)));
+      const opened = okOrThrow(await there(user(userUuid).importOpen({ unlock }, ask)));
       if (opened.opened) logger.info({ userUuid }, 'an import has opened an account');
       return opened;
     },
@@ -146,7 +146,7 @@ function accountHandlers(
     },
 
     async writeInbox({ userUuid, messages, notifications }, ask) {
-      return accepted(await there(user(userUuid).importInbox({ messages, notifications }, ask)));
+      return okOrThrow(await there(user(userUuid).importInbox({ messages, notifications }, ask)));
     },
   };
 }
@@ -204,16 +204,16 @@ function itemHandlers(
 
     async writeItems({ collection: of, items }, ask) {
       const reply = collection(of).importItems({ items }, ask);
-      const { refusedItems: refused, ...counts } = accepted(await there(reply));
+      const { refusedItems: refused, ...counts } = okOrThrow(await there(reply));
       return { ...counts, refused };
     },
 
     async writeRevisions({ collection: of, revisions }, ask) {
-      return accepted(await there(collection(of).importRevisions({ revisions }, ask)));
+      return okOrThrow(await there(collection(of).importRevisions({ revisions }, ask)));
     },
 
     async removeItems({ collection: of, uuids }, ask) {
-      return accepted(await there(collection(of).importRemoveItems({ uuids }, ask)));
+      return okOrThrow(await there(collection(of).importRemoveItems({ uuids }, ask)));
     },
 
     async listItems({ collection: of, after, pageSize, withDigests }, ask) {
@@ -265,7 +265,7 @@ function fileHandlers(
       const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
       const { remoteIdentifier, uploadUuid } = fileOf(file);
       const importedFile = { remoteIdentifier, uploadUuid, bytes, layout };
-      accepted(await there(collection(file?.owner).importFile(importedFile, ask)));
+      okOrThrow(await there(collection(file?.owner).importFile(importedFile, ask)));
       return {};
     },
 

@@ -9,7 +9,7 @@ import { lookup } from '../runtime/command.ts';
 import { NotFoundError } from '../runtime/errors.ts';
 import type { AskOptions } from '../runtime/handles.ts';
 import type { Handlers } from './calls.ts';
-import { accepted, failedPrecondition, invalidArgument, notFound } from './errors.ts';
+import { failedPrecondition, invalidArgument, notFound, okOrThrow } from './errors.ts';
 import { limitField, textField, uuidField } from './fields.ts';
 import type { InternalApiOptions } from './internal-api-options.ts';
 import { numberToken } from './pages.ts';
@@ -82,7 +82,7 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
       const value = request.value ?? null;
       const change = { name: textField('name', request.name), value, by: 'operator' as const };
       const answer = await known(actors.get(UserAdministration, userUuid).ask.operatorSetFlag(change, ask));
-      const flag = accepted(answer);
+      const flag = okOrThrow(answer);
       logger.info({ userUuid, flag: flag.name }, 'an operator has set a flag of a user');
       return { flag: { name: flag.name, value: flag.value ?? undefined } };
     },

@@ -11,18 +11,18 @@ import type { DataDirectory } from './data-directory.ts';
 import type { ServerOptions } from './server-options.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
-export interface Files {
+export interface CheckedFileStore {
   readonly store: FileStore;
   readonly check: ReadinessCheck;
 }
 
 /** Closes with the lifetime. @throws StartError */
-export async function openFiles(
+export async function provideFileStore(
   options: ServerOptions,
   directory: Pick<DataDirectory, 'path'>,
   registry: Registry,
-): Promise<Files> {
-  const store = await openStore(options, directory);
+): Promise<CheckedFileStore> {
+  const store = await openFileStore(options, directory);
   options.lifetime.onEnd(() => store.close());
   const check = createFilesCheck(store, options.clock);
   return { store: countedFileStore(store, registry, check), check };
@@ -35,7 +35,7 @@ export type FileStoreOptions = Pick<ServerOptions, 'clock' | 'random'> & {
 };
 
 /** @throws StartError */
-export function openStore(
+export function openFileStore(
   options: FileStoreOptions,
   directory: Pick<DataDirectory, 'path'>,
 ): Promise<OpenFileStore> {

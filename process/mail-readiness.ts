@@ -55,7 +55,7 @@ export function registerMailGauges(
 ): void {
   new Gauge({
     name: 'scriptorium_mail_queue_mails',
-    help: 'Mails in the queue of the whole server, by state, as last heard: `ready` to be sent, `waiting` for the time of their next attempt, `leased` while they are sent, `dead`',
+    help: 'Mails in the queue of the whole server by state, as last heard. States: `ready` to be sent, `waiting` for the time of their next attempt, `leased` while they are sent, `dead`',
     labelNames: ['state'],
     registers: [registry],
     collect() {

@@ -39,11 +39,11 @@ async function storedSecret(directory: Pick<DataDirectory, 'keep'>, random: Rand
 }
 
 /** Derived like any key, so it reveals nothing about the root secret or other keys. */
-export const fingerprintOf = (keyring: Keyring): string => keyring.derive('fingerprint').toString('hex');
+export const keyringFingerprint = (keyring: Keyring): string => keyring.derive('fingerprint').toString('hex');
 
 /** Refuses a keyring other than the first one of this database. */
 export async function checkFingerprint(keyring: Keyring, settings: FixedSettings): Promise<void> {
-  const fingerprint = fingerprintOf(keyring);
+  const fingerprint = keyringFingerprint(keyring);
   const stored = await settings.fixedSetting('secret-key-fingerprint', fingerprint);
   if (stored === fingerprint) return;
   throw new StartError(

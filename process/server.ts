@@ -18,7 +18,7 @@ import { createReadiness, type ReadinessCheck } from '../runtime/readiness.ts';
 import { runBackupCommand, startBackupSchedule } from './backup/schedule.ts';
 import { registerBuildInfo } from './build-info.ts';
 import { needing } from './database.ts';
-import { openFiles } from './files.ts';
+import { provideFileStore } from './files.ts';
 import { openGateway } from './gateway.ts';
 import { type InternalApiAddresses, openInternalApi } from './internal-api.ts';
 import { LastRun } from './last-run.ts';
@@ -52,7 +52,7 @@ export async function startServer(startOptions: ServerOptions, overlay = openRes
   registerBuildInfo(registry, { version: options.version, role: config.role });
   prometheusShardCount(registry, shardCount);
   const { transport, isWakeStreamUp } = await openTransport(options, resources, registry);
-  const files = await openFiles(options, resources.directory, registry);
+  const files = await provideFileStore(options, resources.directory, registry);
   const fileStore = files.store;
   const keyedTools = createKeyedTools(keyring, random);
   const ofRole = await takeRole(

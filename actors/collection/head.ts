@@ -46,7 +46,7 @@ const countOf = (row: CountedRow | undefined): number =>
   row === undefined || isForwardingTombstone(row) ? 0 : 1;
 
 /** The head once `row`, with the next position, is written over `existing`. Forwarding tombstones count nowhere. */
-export function advance(
+export function headAfterWrite(
   before: Head,
   row: CountedRow & Pick<ItemRow, 'position' | 'updated_at_timestamp'>,
   existing: CountedRow | undefined,
@@ -105,7 +105,7 @@ const isBeyond = (before: number, after: number, limit: number): boolean =>
   limit > 0 && after > limit && after > before;
 
 /** Nothing more fits. */
-export const isFull = (
+export const isCollectionFull = (
   { items, sizeBytes }: Head,
   { items: itemsMax, bytes: bytesMax }: ItemSettings['quota'],
 ) => (itemsMax > 0 && items >= itemsMax) || (bytesMax > 0 && sizeBytes >= bytesMax);

@@ -7,8 +7,8 @@ import { z } from 'zod';
 import type { ColumnType, ColumnValue, NullableColumnType } from '../../runtime/table.ts';
 
 /**
- * The content types clients know (docs/protocol/sync.md, "Content types"). They refuse to map an item of any other
- * type, so no other may be stored.
+ * The content types that clients know (docs/protocol/sync.md, "Content types"). Clients fail on any other type, so the server
+ * stores no other.
  */
 const contentTypes: ReadonlySet<string> = new Set([
   '*',
@@ -43,7 +43,7 @@ export const frontContentTypes = ['SN|ItemsKey', 'SN|UserPreferences', 'SN|Theme
 /** Clients compute integrity without these (docs/protocol/sync.md, "Integrity"). */
 export const itemsKeyContentType = 'SN|ItemsKey';
 
-/** A missing content type is not known; a null one is. */
+/** `null` is a known content type, and a missing one is not. */
 export function isKnownContentType(value: unknown): value is string | null {
   return value === null || (typeof value === 'string' && contentTypes.has(value));
 }
@@ -57,7 +57,7 @@ interface Field {
   /** Not a column of its own: the time of that `_timestamp` column as ISO 8601. */
   readonly timeOf?: string;
   readonly sent: boolean;
-  /** `full`: to readers of the item. `saved`: also to the client that saved it and keeps its own ciphertext. */
+  /** `full`: to readers of the item. `saved`: also in `saved_items`, whose client has the ciphertext already. */
   readonly includedIn: 'full' | 'saved';
 }
 
@@ -135,10 +135,10 @@ export const fingerprintedFields = [
  * Distinguishes the repeat of a save whose reply was lost from another save. It is SHA-256 over the session and all fields as
  * sent, including the timestamp that the save is based on.
  *
- * A deletion is the same deletion whichever vault it names. An item that names an ended vault is saved in its owning collection
- * as if it named none (`actors/user/items/save-across-collections.ts`). Its repeat names the vault again.
+ * The vault of a deletion does not count. The server saves a deletion that names an ended vault as if it named none
+ * (`actors/user/items/save-across-collections.ts`). The client's repeat names the vault again.
  */
-export function fingerprintOf(sessionUuid: string, sent: ClientItem): Buffer {
+export function fingerprintOfSave(sessionUuid: string, sent: ClientItem): Buffer {
   const distinct = sent.deleted === true ? { ...sent, shared_vault_uuid: null } : sent;
   const fields = [sessionUuid, ...fingerprintedFields.map((name) => distinct[name])];
   return hash('sha256', JSON.stringify(fields), 'buffer');
@@ -154,10 +154,7 @@ export type SavedItem = { readonly [Name in FieldsWith<{ includedIn: 'saved' }>]
 
 type StoredItem = { readonly [Column in keyof ItemColumns]: ColumnValue<ItemColumns[Column]> };
 
-/*
- * Both kinds of items are written out. Made field by field from the table above, an object with so many fields is a hash table
- * to V8, and then each look at it costs more, that of JSON.stringify above all.
- */
+/* Both kinds of items are written out. Made field by field from the table above, one costs twenty times as much. */
 
 /** `uuid` as the client spells it, so that it finds its own item again. */
 export const fullItem = (row: StoredItem, uuid: string = row.uuid): FullItem => ({
@@ -232,7 +229,7 @@ const isoLengthMax = 64;
 const dayMicros = 86_400_000_000;
 const twoDigits = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0'));
 
-/** Every item given has two times, and those of one page fall on few days. */
+/** A cache of formatted dates. An item has two times, and those of one page fall on few days. */
 const dates = new Map<number, string>();
 const datesMax = 4_096;
 

@@ -93,7 +93,7 @@ export interface ItemPage {
 type ItemRows = RangeResult<typeof item>;
 
 /** `bound` is the position of the head that the range was read up to; `moving`, the transfer versions of items that may be leaving. */
-export function pageOf({
+export function itemPageOf({
   changes,
   front,
   start,

@@ -15,11 +15,17 @@ import { type Conflict, syncConflict } from './conflicts.ts';
 import { type Head, head, outgrows, quotaExceeded } from './head.ts';
 import { type ItemRow, isForwardingTombstone, isWhole, item, transferVersionOf } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
-import { changesPlan, frontPlan, type ItemPage, pageItems, pageOf, tokensOf } from './retrieve.ts';
-import { holding } from './revisions/held.ts';
+import { changesPlan, frontPlan, type ItemPage, itemPageOf, pageItems, tokensOf } from './retrieve.ts';
+import { withNewRevision } from './revisions/held.ts';
 import { keepHistory, type RevisionTimers } from './revisions/keep.ts';
 import type { Saver } from './save.ts';
-import { type MovingItem, type SavedEntry, type StoredState, saveItems, uuidsToRead } from './save-items.ts';
+import {
+  computeSaves,
+  type MovingItem,
+  type SavedEntry,
+  type StoredState,
+  uuidsToRead,
+} from './save-items.ts';
 import { ItemSettings } from './settings.ts';
 import {
   isLegacy,
@@ -79,7 +85,7 @@ export interface SyncProgress {
   readonly head: Head;
 }
 
-export function pagePlans(view: View, request: SyncRequest) {
+export function syncPagePlans(view: View, request: SyncRequest) {
   const now = view.get(head);
   const limits = { items: pageItems(request.limit), bytes: view.use(ItemSettings).transferLimitBytes };
   const start = isVaultExclusive(request) ? nothingAfter(now) : startAt(view, request);
@@ -87,7 +93,7 @@ export function pagePlans(view: View, request: SyncRequest) {
 }
 
 /** A sync before it has saved anything. */
-export function begin(view: View, request: SyncRequest, reads: PageReads): SyncProgress {
+export function beginSync(view: View, request: SyncRequest, reads: PageReads): SyncProgress {
   const now = view.get(head);
   const page = pageIn(view, request, reads, startAt(view, request));
   return {
@@ -104,7 +110,7 @@ export function begin(view: View, request: SyncRequest, reads: PageReads): SyncP
 }
 
 /** A sync that gives nothing. */
-export function unbegun(view: View): SyncProgress {
+export function emptyProgress(view: View): SyncProgress {
   const now = view.get(head);
   const page = { rows: [], reached: now.position, complete: true };
   const remainingBytes = view.use(ItemSettings).storedBytesMax;
@@ -125,7 +131,7 @@ export function unbegun(view: View): SyncProgress {
 function pageIn(view: View, request: SyncRequest, reads: PageReads, start: Start): ItemPage {
   // A request for vaults alone gets none of the user's own items, so their cursor stays where it was.
   if (isVaultExclusive(request)) return { rows: [], reached: start.after, complete: true };
-  return pageOf({
+  return itemPageOf({
     changes: reads.changes,
     front: reads.front,
     start,
@@ -174,7 +180,7 @@ export interface StoredReads extends Locations {
   readonly stored: ItemsByKey;
 }
 
-/** So few rows are read without a budget of bytes. So one statement can read them together with those of other accounts. */
+/** Up to this many rows are read without a budget of bytes, so that one statement can read those of several accounts. */
 const wholeRowsMax = 4;
 
 /**
@@ -189,7 +195,7 @@ function wasRejected(view: View, uuid: string): boolean {
 }
 
 /** The user who saves. */
-export type Member = Pick<Saver, 'userUuid' | 'sessionUuid' | 'readOnly' | 'vault'>;
+export type SavingUser = Pick<Saver, 'userUuid' | 'sessionUuid' | 'readOnly' | 'vault'>;
 
 /** A transfer that the source has prepared. */
 export interface PreparedItemTransfer {
@@ -210,7 +216,7 @@ export interface ItemBatch {
   readonly request: SyncRequest;
   readonly items: readonly ClientItem[];
   readonly reads: StoredReads;
-  readonly by: Member;
+  readonly by: SavingUser;
   /** The timers of the kind that the collection belongs to. */
   readonly timers: CollectionTimers;
   /** The rows at the source, by uuid, where a transfer brings these items here. */
@@ -226,11 +232,11 @@ interface CollectionTimers extends RevisionTimers {
  * the account has no room for is refused whole. If a single item were refused as a conflict, its device would lose it with the
  * session. Clients keep the items of a refused call and send them again.
  */
-export function proceed(turn: Turn, batch: ItemBatch, progress: SyncProgress): SyncProgress | Refused {
+export function saveBatch(turn: Turn, batch: ItemBatch, progress: SyncProgress): SyncProgress | Refused {
   const before = turn.get(head);
   const { remainingBytes } = progress;
   const saver = saverOf(turn, batch);
-  const result = saveItems({
+  const result = computeSaves({
     saver,
     stored: storedIn(turn, batch),
     items: batch.items,
@@ -240,7 +246,7 @@ export function proceed(turn: Turn, batch: ItemBatch, progress: SyncProgress): S
   if (outgrows(before, result.head, turn.use(ItemSettings).quota)) return quotaExceeded;
   const writes = [...result.writes.values()];
   for (const { row, replaced, revised } of writes) {
-    const written = revised && !row.deleted ? holding(turn, row) : row;
+    const written = revised && !row.deleted ? withNewRevision(turn, row) : row;
     if (replaced === undefined) turn.insert(item, written);
     else turn.put(item, written);
   }
@@ -359,7 +365,7 @@ function foundIn(
   };
 }
 
-export function answer(
+export function answerOfSync(
   collection: string,
   request: SyncRequest,
   progress: SyncProgress,

@@ -67,7 +67,7 @@ const given = new Map<string, readonly Cursor[]>();
 
 /** The token of this position in one collection. */
 export function tokenAt(collection: string, generation: string, head: Head, position: number): string {
-  // Before its first save a collection has the head that every such collection has.
+  // All collections that have saved nothing have the same head.
   const isAtHead = position === head.position && position > 0;
   const known = isAtHead ? tokensAtHeads.get(head) : undefined;
   if (known !== undefined) return known;

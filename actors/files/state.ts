@@ -12,7 +12,7 @@ interface FilesState {
   /** Numbers of garbage. The rows between these two are still to be removed. */
   readonly removedThrough: number;
   readonly discardedThrough: number;
-  /** Bytes of all garbage since there was last none, at most. */
+  /** An upper bound of the bytes of garbage. It restarts at 0 once there is none. */
   readonly garbageBytes: number;
   /** The time of the clean-up timer; null if it is not armed. */
   readonly tendAtMs: number | null;

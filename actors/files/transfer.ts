@@ -163,7 +163,7 @@ interface ApplyReads {
   readonly left: LookupResult<typeof file>;
 }
 
-/** Calls `lacksRoom` only if the file is not here yet. The caller counts the bytes if this is `applied`. */
+/** Calls `refusalForCapacity` only if the file is not here yet. The caller counts the bytes if this is `applied`. */
 export function applyFileTransfer(
   turn: Turn,
   moving: MovingFile,

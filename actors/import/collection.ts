@@ -17,7 +17,7 @@ import { filePlan, fileResponse, writeFile } from './files.ts';
 import { existingPlan, importedItemOf, missingItems, removeImportedItems, writeItems } from './items.ts';
 import { collectionImportShapes } from './messages.ts';
 import { isWritable, notWritable } from './phase.ts';
-import { historyPlan, listedRevisions, writeRevisions } from './revisions.ts';
+import { allRevisionsPlan, listedRevisions, writeRevisions } from './revisions.ts';
 
 /** What one page of a list may bring into memory. */
 const pageBytes = 4 * 1_048_576;
@@ -93,7 +93,7 @@ export function collectionImportCommands<P extends Readonly<Record<string, AnyPl
 
     importListRevisions: sharedRead({
       ...collectionImportShapes.importListRevisions,
-      reads: (view, { itemUuid }) => historyPlan(view, itemUuid),
+      reads: (view, { itemUuid }) => allRevisionsPlan(view, itemUuid),
       answer: (view, { itemUuid }, { rows }) => ({ revisions: listedRevisions(view, itemUuid, rows) }),
     }),
 

@@ -5,7 +5,12 @@
 import { type KeysResult, keys, type Turn, type View } from '../../runtime/command.ts';
 import { revisionsPerItemMax, revisionUuid, slotKeys } from '../collection/revisions/slots.ts';
 import { type RevisionRow, revision } from '../collection/revisions/table.ts';
-import { armTrim, keepRevision, revisionUsageSlice, type TrimTimer } from '../collection/revisions/usage.ts';
+import {
+  appendRevision,
+  revisionUsageSlice,
+  scheduleTrim,
+  type TrimTimer,
+} from '../collection/revisions/usage.ts';
 import { ciphertextAsItWas } from '../collection/saved-row.ts';
 import { importedTextOf } from './items.ts';
 import type { ImportedRevision } from './messages.ts';
@@ -15,10 +20,10 @@ export function writeRevisions(turn: Turn, revisions: readonly ImportedRevision[
   for (const imported of revisions) {
     if (imported.number >= revisionsPerItemMax) continue;
     const before = turn.get(revisionUsageSlice).endOffset;
-    keepRevision(turn, rowOf(turn, imported));
+    appendRevision(turn, rowOf(turn, imported));
     if (turn.get(revisionUsageSlice).endOffset > before) written += 1;
   }
-  if (written > 0) armTrim(turn, trim);
+  if (written > 0) scheduleTrim(turn, trim);
   return written;
 }
 
@@ -38,7 +43,7 @@ function rowOf(turn: Turn, imported: ImportedRevision): Omit<RevisionRow, 'end_o
   };
 }
 
-export const historyPlan = (view: View, itemUuid: string) => ({
+export const allRevisionsPlan = (view: View, itemUuid: string) => ({
   rows: keys(revision, slotKeys(view.self.id, itemUuid, 0, revisionsPerItemMax)),
 });
 

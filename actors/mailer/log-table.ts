@@ -70,7 +70,7 @@ export const outcomes = [
 ] as const;
 export type AttemptOutcome = (typeof outcomes)[number];
 
-export function outcomeOf(result: SendResult): AttemptOutcome {
+export function attemptOutcomeOf(result: SendResult): AttemptOutcome {
   switch (result.result) {
     case 'sent':
     case 'rejected':
@@ -107,7 +107,7 @@ export function logAttempt(turn: Turn, attempted: AttemptRecord, result: SendRes
     relay_kind: attempted.relay.kind,
     source: attempted.source,
     attempt: attempted.attempt,
-    outcome: outcomeOf(result),
+    outcome: attemptOutcomeOf(result),
     failure: failureOf(result),
     started_at: attempted.startedAtMs,
     duration_ms: Math.max(0, turn.nowMs - attempted.startedAtMs),

@@ -11,7 +11,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { command, type Turn, timer } from '../../runtime/command.ts';
 import { isRefused, type Refused, refuse } from '../reply.ts';
-import { UserPairing } from '../user/pairing/contract.ts';
+import { type PairingEvent, UserPairing } from '../user/pairing/contract.ts';
 import { Pairing } from './contract.ts';
 import { byOperator, PairingAdministration } from './operator-contract.ts';
 import {
@@ -74,7 +74,7 @@ export const start = command({
     const attempt = { stateHash: hashOf(state), verifier, startedBy: by, endsAtMs, claim: null };
     putAttempt(turn, subscriptionId, attempt);
     armSweep(turn, [...living.values(), attempt]);
-    note(turn, by, 'assistant-pairing-started', subscriptionId);
+    auditPairing(turn, by, 'assistant-pairing-started', subscriptionId);
     return {
       ok: {
         subscriptionId,
@@ -113,10 +113,10 @@ export function attemptOf(
 }
 
 /** Notes the operation in the administrator's audit trail, in the same commit. */
-export function note(
+export function auditPairing(
   turn: Turn,
   by: string,
-  event: 'assistant-pairing-started' | 'assistant-paired' | 'assistant-unpaired' | 'assistant-all-unpaired',
+  event: PairingEvent,
   subscriptionId: string | null,
 ): void {
   if (by !== byOperator) turn.tell(UserPairing, by).pairingNoted({ event, subscriptionId });

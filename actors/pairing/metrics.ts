@@ -5,7 +5,7 @@ import type { PairingTools } from './tools.ts';
 export function countedPairing({ seal, provider }: PairingTools, registry: Registry): PairingTools {
   const refreshes = new Counter({
     name: 'scriptorium_pairing_refreshes_total',
-    help: 'Refreshes of access tokens of paired subscriptions that this process has asked the provider for, by what came of them: `granted`; `network`, `rate-limited` and `provider-unavailable`, which pass; `invalid-grant`, `invalid-token` and `credential-rejected`, after which the subscription has to be paired again',
+    help: 'Refreshes of access tokens of paired subscriptions that this process has asked the provider for, by outcome. `granted` is a success; `network`, `rate-limited` and `provider-unavailable` pass. After `invalid-grant`, `invalid-token` and `credential-rejected` the subscription has to be paired again',
     labelNames: ['outcome'],
     registers: [registry],
   });

@@ -17,7 +17,7 @@ import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
 import { slice, sliceMap } from '../../runtime/slice.ts';
 import { AccountSettings } from '../settings.ts';
-import { isOwn, type Origin } from './counting.ts';
+import { type AttemptOrigin, isOwn } from './counting.ts';
 
 /** Challenges of one network, at most: more than it has open at a time. Beyond that its oldest is dropped. */
 const challengesPerNetworkMax = 64;
@@ -34,7 +34,7 @@ export const purposeOf = ({ recoveryCodes }: { readonly recoveryCodes?: string |
 
 interface StoredChallenge {
   readonly untilMs: number;
-  /** The key of the `Origin` that stored it; absent from a release that did not ask. */
+  /** The key of the `AttemptOrigin` that stored it; absent from a release that did not ask. */
   readonly network?: string | undefined;
   /** Absent from a release that did not ask: `factor`. */
   readonly way?: Purpose | undefined;
@@ -52,10 +52,10 @@ export const challengeMap = sliceMap<StoredChallenge>({
 });
 
 /** False if this challenge is there already. It then lives as long as a new one. */
-export function storeChallenge(
+export function addChallenge(
   turn: Turn,
   challenge: string,
-  { key: network }: Origin,
+  { key: network }: AttemptOrigin,
   purpose: Purpose,
 ): boolean {
   const key = keyOf(challenge);

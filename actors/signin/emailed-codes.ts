@@ -20,7 +20,7 @@ import { equalInConstantTime } from '../identity/session-tokens.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import type { Refused } from '../reply.ts';
 import { refuse } from '../reply.ts';
-import { isOwn, originOf, type Source } from './counting.ts';
+import { attemptOriginOf, isOwn, type Source } from './counting.ts';
 
 export const codeAgeMs = 15 * 60_000;
 const guessesMax = 5;
@@ -75,7 +75,7 @@ export const codeRequestsSlice = slice<Requests>({
 /** Counts one more mail for this origin, or returns the refusal. */
 export function countMailRequest(turn: Turn, source: Source): Refused | undefined {
   const key = networkKey(turn, source.ipAddress);
-  const { isUnknown } = originOf(turn, source);
+  const { isUnknown } = attemptOriginOf(turn, source);
   const code = turn.entry(emailedCodeMap, key);
   const ofNetwork = current(turn, code?.requests);
   const ofUnknown = current(turn, turn.get(codeRequestsSlice));
@@ -107,7 +107,7 @@ export function takeEmailedCode(turn: Turn, ipAddress: string | null, code: stri
     equalInConstantTime(code, keys.emailedCode(turn.self.id, nonce));
   const [right] = [...turn.entries(emailedCodeMap)].filter(isRight);
   if (right === undefined) {
-    countGuess(turn, originOf(turn, { ipAddress }).key);
+    countGuess(turn, attemptOriginOf(turn, { ipAddress }).key);
     return false;
   }
   const [key, mailed] = right;
@@ -145,7 +145,7 @@ const oneMore = ({ count, untilMs }: Requests): Requests => ({ count: count + 1,
 const tooMany = (retryAfterMs: number): Refused =>
   refuse.tooMany('Too many mails were asked for. Please try again later.', retryAfterMs);
 
-const networkKey = (turn: Turn, ipAddress: string | null): string => originOf(turn, { ipAddress }).key;
+const networkKey = (turn: Turn, ipAddress: string | null): string => attemptOriginOf(turn, { ipAddress }).key;
 
 function store(turn: Turn, key: string, code: MailedCode): void {
   if (turn.entry(emailedCodeMap, key) === undefined) evictIfFull(turn);

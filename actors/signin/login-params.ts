@@ -26,20 +26,20 @@ import { Factors } from '../user/factors/contract.ts';
 import { requestApproval, takeApproved, withdrawApproval } from './approvals.ts';
 import { takeAssertionChallenge } from './assertion-challenge.ts';
 import { lockedOut } from './attempts.ts';
-import { forgottenSlice, purposeOf, storeChallenge } from './challenges.ts';
+import { addChallenge, forgottenSlice, purposeOf } from './challenges.ts';
 import { Signin } from './contract.ts';
 import {
+  type AttemptOrigin,
   asksForCaptcha,
+  attemptOriginOf,
   debitAttempt,
-  type Origin,
-  originOf,
   refusedAttempt,
   returnAttempt,
   type Source,
 } from './counting.ts';
 import { takeEmailedCode } from './emailed-codes.ts';
 import { expireLater } from './expiry.ts';
-import { noteFailure, takeTurnsOfUser } from './unknown-account.ts';
+import { auditFailedSignIn, takeTurnsOfUser } from './unknown-account.ts';
 
 interface ParamsRequest extends SignInAddress {
   readonly codeChallenge: string;
@@ -112,7 +112,7 @@ const isGuess = ({ code, appPassword, assertionResponse, recoveryCodes }: Params
 
 function begin(turn: Turn, request: ParamsRequest) {
   if (isGuess(request)) {
-    const origin = originOf(turn, sourceOf(request));
+    const origin = attemptOriginOf(turn, sourceOf(request));
     if (refusedAttempt(turn, origin, true) !== undefined) {
       return { refused: { ...lockedOut, captchaRequired: true } };
     }
@@ -206,11 +206,11 @@ function conclude({
   readonly outcome: FactorOutcome;
   readonly begun: StartedRequest;
 }) {
-  const origin = originOf(turn, sourceOf(request));
+  const origin = attemptOriginOf(turn, sourceOf(request));
   if (!('passed' in outcome)) return refusalOf({ turn, request, account, unmet: outcome, origin });
   // The check did not ask for a factor that was turned on meanwhile.
   const mayStore = turn.get(forgottenSlice) === forgotten;
-  const isStored = mayStore && storeChallenge(turn, request.codeChallenge, origin, purposeOf(request));
+  const isStored = mayStore && addChallenge(turn, request.codeChallenge, origin, purposeOf(request));
   if (isStored && isGuess(request)) returnAttempt(turn, origin);
   withdrawApproval(turn, request);
   expireLater(turn);
@@ -272,9 +272,9 @@ function refusalOf({
   readonly request: ParamsRequest;
   readonly account: AccountRow | undefined;
   readonly unmet: Unmet;
-  readonly origin: Origin;
+  readonly origin: AttemptOrigin;
 }) {
-  if (outcome !== 'missing') noteFailure(turn, account, request);
+  if (outcome !== 'missing') auditFailedSignIn(turn, account, request);
   const counted = isGuess(request) && { captchaRequired: asksForCaptcha(turn, origin) };
   if (factor === 'recovery-codes') return { refused: { ...wrongRecovery.refused, ...counted } };
   const { refused } = refusals[factor][outcome];

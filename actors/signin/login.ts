@@ -28,16 +28,16 @@ import { lockedOut } from './attempts.ts';
 import { consumeChallenge, purposeOf } from './challenges.ts';
 import { missingCredentials, Signin } from './contract.ts';
 import {
+  type AttemptOrigin,
   acceptAttempt,
   asksForCaptcha,
+  attemptOriginOf,
   debitAttempt,
   type OpenedSession,
-  type Origin,
-  originOf,
   refusedAttempt,
 } from './counting.ts';
 import { expireLater } from './expiry.ts';
-import { noteFailure } from './unknown-account.ts';
+import { auditFailedSignIn } from './unknown-account.ts';
 
 interface Login {
   readonly email: string;
@@ -89,7 +89,8 @@ export const login = workflow({
     const hasher = workflow.use(PasswordHasher);
     const areLeft = await areImportedLeft(workflow);
     const isRight = await hasher.verify(account?.password_hash, login.password, key, areLeft);
-    if (challengeMet && !isRight) await workflow.turn({ turn: (turn) => noteFailure(turn, account, login) });
+    if (challengeMet && !isRight)
+      await workflow.turn({ turn: (turn) => auditFailedSignIn(turn, account, login) });
     if (account === undefined || !isRight || !challengeMet) return refused;
     const isImported = isImportedHash(account.password_hash);
     const newHash = isImported ? await hasher.hash(login.password, key) : undefined;
@@ -105,7 +106,7 @@ export const login = workflow({
 });
 
 interface StartedLogin {
-  readonly origin: Origin;
+  readonly origin: AttemptOrigin;
   readonly challengeMet: boolean;
   readonly asksForCaptcha: boolean;
   /** Whether the attempt after this one needs a captcha, should this one fail. */
@@ -113,7 +114,10 @@ interface StartedLogin {
 }
 
 function beginAttempt(turn: Turn, login: Login, captchaPassed: boolean): StartedLogin | Refused {
-  const origin = originOf(turn, { ipAddress: login.device.ipAddress, cookieSessions: login.cookieSessions });
+  const origin = attemptOriginOf(turn, {
+    ipAddress: login.device.ipAddress,
+    cookieSessions: login.cookieSessions,
+  });
   const why = refusedAttempt(turn, origin, captchaPassed);
   if (why === 'locked') return { refused: { ...lockedOut, captchaRequired: true } };
   const { password, codeVerifier, recoveryCodes } = login;
@@ -134,7 +138,7 @@ function beginAttempt(turn: Turn, login: Login, captchaPassed: boolean): Started
   };
 }
 
-function accept(turn: Turn, origin: Origin, opened: OpenedSession): void {
+function accept(turn: Turn, origin: AttemptOrigin, opened: OpenedSession): void {
   acceptAttempt(turn, origin, opened);
   expireLater(turn);
 }
@@ -150,7 +154,7 @@ async function openSessionAt(
   workflow: Workflow,
   account: AccountRow,
   login: Login & { readonly newHash?: string | undefined },
-  origin: Origin,
+  origin: AttemptOrigin,
 ) {
   const { email, workspace, apiVersion, ephemeral, recoveryCodes, device, newHash } = login;
   const credentialsVersion = account.credentials_version;

@@ -23,7 +23,7 @@ import { slice } from '../../runtime/slice.ts';
 import { removeAll } from '../files/garbage.ts';
 import { blobName, chunksIn, uploadOf } from '../files/layout.ts';
 import { FileStore, FileStoreError, type StoredBlob } from '../files/store.ts';
-import { file, originOf } from '../files/tables.ts';
+import { blobOriginOf, file } from '../files/tables.ts';
 import { uploadAgeMs } from '../files/uploads.ts';
 import { Sweeper } from './contract.ts';
 
@@ -58,7 +58,9 @@ async function namedAmong(run: JobRun, names: readonly string[]): Promise<Readon
     }),
     turn: (_turn, { files }) => files.rows,
   });
-  return new Set(rows.flatMap((row) => chunksIn(row.layout).map((chunk) => blobName(originOf(row), chunk))));
+  return new Set(
+    rows.flatMap((row) => chunksIn(row.layout).map((chunk) => blobName(blobOriginOf(row), chunk))),
+  );
 }
 
 async function sweepPage(run: JobRun, blobs: readonly StoredBlob[]): Promise<void> {

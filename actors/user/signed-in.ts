@@ -23,7 +23,14 @@ import type { Dependency } from '../../runtime/dependency.ts';
 import { answerOf, type Caller, isRefused, type Refused, refuse, type SignedInAnswer } from '../reply.ts';
 import type { SignedInRequest, SignedInShape } from '../signed-in.ts';
 import { callerOf } from './profile.ts';
-import { checkSession, isBridge, isReadonly, noteUse, type Session, storeUse } from './sessions/session.ts';
+import {
+  checkSession,
+  isBridge,
+  isReadonly,
+  noteSessionUse,
+  type Session,
+  storeUse,
+} from './sessions/session.ts';
 
 /** The declaration of a command, as far as it says who may run it. */
 type AccessRules = Pick<SignedInShape<unknown, unknown>, 'access' | 'ofUser' | 'bridges' | 'bearerSuffices'>;
@@ -228,7 +235,7 @@ function whenSignedIn<R extends object>(
   const caller = callerOf(view);
   if (ofUser && userUuid !== view.self.id) return { caller, ...anotherUsers };
   const { session } = checked;
-  noteUse(view, session);
+  noteSessionUse(view, session);
   const readonly = isReadonly(view, session);
   const refused =
     access === 'writes'

@@ -8,7 +8,7 @@ import {
 } from '../../proto/generated/scriptorium/v1/cluster.ts';
 import { CommandFailure, exitCodes } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
-import { counted, table, timestamp } from '../table.ts';
+import { counted, formatTable, timestamp } from '../table.ts';
 import { type AddCommands, rowLimit, teach } from './command.ts';
 
 const limitDefault = 100;
@@ -38,7 +38,7 @@ const timers: DeliveryName<DeadTimer> = {
   nameOf: ({ actor, name }) => `${pathOf(actor)}/${name}`,
   revive: (session, { actor, name }) => session.ask(ClusterService.reviveTimer, { actor, name }),
   tableOf: (dead) =>
-    table(
+    formatTable(
       ['ACTOR', 'NAME', 'DUE', 'TRIES'],
       dead.map(({ actor, name, due, attempts }) => [pathOf(actor), name, timestamp(due), attempts]),
     ),
@@ -51,7 +51,7 @@ const tells: DeliveryName<DeadTell> = {
   nameOf: ({ tellId }) => tellId,
   revive: (session, { target, tellId }) => session.ask(ClusterService.reviveTell, { target, tellId }),
   tableOf: (dead) =>
-    table(
+    formatTable(
       ['TELL', 'NAME', 'TARGET', 'TRIES'],
       dead.map(({ tellId, name, target, attempts }) => [tellId, name, pathOf(target), attempts]),
     ),

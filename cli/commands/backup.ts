@@ -8,8 +8,8 @@ import type {
 } from '../../process/backup/operate.ts';
 import { exitCodes } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
-import { counted, table } from '../table.ts';
-import { type AddCommands, teach, wholeNumber } from './command.ts';
+import { counted, formatTable } from '../table.ts';
+import { type AddCommands, parseWholeNumber, teach } from './command.ts';
 
 interface ManifestOutput {
   readonly id: string;
@@ -22,22 +22,22 @@ interface ManifestOutput {
 }
 
 export interface Backups {
-  /** @throws Failure */
+  /** @throws CommandFailure */
   create(request: BackupRequest): Promise<{
     readonly manifest: ManifestOutput;
     readonly copiedBlobs: number;
     readonly copiedBytes: number;
   }>;
-  /** The newest first. @throws Failure */
+  /** The newest first. @throws CommandFailure */
   list(target: string | undefined): Promise<readonly ManifestOutput[]>;
-  /** @throws Failure */
+  /** @throws CommandFailure */
   verify(request: VerifyRequest): Promise<{
     readonly manifest: ManifestOutput;
     readonly accounts: number;
     readonly items: number;
     readonly passedOver: number;
   }>;
-  /** @throws Failure */
+  /** @throws CommandFailure */
   restore(
     request: RestoreRequest,
   ): Promise<Pick<RestoredBackup, 'isSecretKeyRight'> & { readonly manifest: ManifestOutput }>;
@@ -56,7 +56,7 @@ export const addBackupCommands =
       .argument('[target]', targetHelp)
       .option('--recipient <age1…>', 'encrypt to this recipient of age; may be repeated', collected, [])
       .option('--keep <n>', 'how many backups are kept; by default BACKUP_KEEP', (text) =>
-        wholeNumber(text, 1, backupsMax),
+        parseWholeNumber(text, 1, backupsMax),
       )
       .summary('write one consistent backup of the database and the files')
       .description(
@@ -112,7 +112,7 @@ const addVerifyCommand = (group: Command, backups: Backups, run: Parameters<AddC
       .option(
         '--accounts <n>',
         'how many accounts sign in and sync: those with the most items',
-        (text) => wholeNumber(text, 0, accountsMax),
+        (text) => parseWholeNumber(text, 0, accountsMax),
         accountsDefault,
       )
       .option(
@@ -193,7 +193,7 @@ async function list(session: CommandSession, backups: Backups, target: string | 
   session.answer({ backups: manifests.map(summaryOf) }, () =>
     manifests.length === 0
       ? 'There is no backup.'
-      : table(
+      : formatTable(
           ['ID', 'RELEASE', 'ROWS', 'FILES', 'MB', 'ENCRYPTED'],
           manifests.map((manifest) => [
             manifest.id,

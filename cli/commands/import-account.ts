@@ -17,7 +17,7 @@ import { ImportTarget } from '../import/target.ts';
 import { verifyImport } from '../import/verify/verify.ts';
 import { readInputFile } from '../input-file.ts';
 import type { CommandSession } from '../session.ts';
-import { counted, table } from '../table.ts';
+import { counted, formatTable } from '../table.ts';
 import { type RunWithSession, teach } from './command.ts';
 import { serverUrl } from './smoke-test.ts';
 
@@ -69,7 +69,7 @@ async function importAccount(session: CommandSession, options: AccountOptions): 
   }
 }
 
-/** @throws Failure */
+/** @throws CommandFailure */
 async function download(
   session: CommandSession,
   path: string,
@@ -120,7 +120,7 @@ async function bring(
   const document = { ...report.document(), userUuid, dryRun, opened: isSame, inVaults, compared };
   session.answer(document, () =>
     [
-      table(
+      formatTable(
         ['TABLE', 'READ', dryRun ? 'WOULD COME' : 'WRITTEN', 'UNCHANGED', 'LEFT OUT', 'WHY'],
         report.rows(),
       ),

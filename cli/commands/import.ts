@@ -5,7 +5,7 @@ import { Option } from 'commander';
 import { ImportService } from '../../proto/generated/scriptorium/v1/import.ts';
 import { CommandFailure, exitCodes } from '../failure.ts';
 import type { ImportContext } from '../import/context.ts';
-import { openFiles, type SourceFiles } from '../import/files/source.ts';
+import { openSourceFiles, type SourceFiles } from '../import/files/source.ts';
 import { checkKey, sourceKey } from '../import/keys.ts';
 import { ImportReport } from '../import/report.ts';
 import { runImport } from '../import/run.ts';
@@ -18,7 +18,7 @@ import type { Compared } from '../import/verify/compared.ts';
 import { verifyImport } from '../import/verify/verify.ts';
 import { readInputFile } from '../input-file.ts';
 import type { CommandSession } from '../session.ts';
-import { counted, table } from '../table.ts';
+import { counted, formatTable } from '../table.ts';
 import { type AddCommands, teach } from './command.ts';
 import { addImportAccount } from './import-account.ts';
 import { uuidHelp } from './users.ts';
@@ -141,7 +141,7 @@ function textOf(context: ImportContext, seconds: number, file: string): string {
   const titles = ['TABLE', 'READ', dryRun ? 'WOULD COME' : 'WRITTEN', 'UNCHANGED', 'LEFT OUT', 'WHY'];
   const rate = Math.round(report.itemsWritten() / Math.max(seconds, 0.001));
   return [
-    table(titles, report.rows()),
+    formatTable(titles, report.rows()),
     '',
     ...(dryRun ? [] : [`${seconds.toFixed(1)} s, ${rate} items/s.`]),
     ...keysText(context),
@@ -179,7 +179,7 @@ function comparedText(compared: Compared, file: string): string {
     `${counted(accounts, 'account')} compared, ${inUse} in use already, ${notImported} not imported.`,
     `${items} items, ${revisions} revisions, ${settings} settings, ${compared.files} files.`,
     `${counted(compared.vaults, 'vault')} with ${counted(compared.members, 'member')}.`,
-    ...(rows.length > 0 ? [table(['WHAT', 'UUID', 'HOW'], rows)] : []),
+    ...(rows.length > 0 ? [formatTable(['WHAT', 'UUID', 'HOW'], rows)] : []),
     compared.differenceCount === 0
       ? 'Both servers have the same.'
       : `${compared.differenceCount} differences.`,
@@ -201,7 +201,7 @@ async function withContext(
   work: (context: ImportContext, files: SourceFiles | undefined) => Promise<number>,
 ): Promise<number> {
   const serverKey = sourceKey(options);
-  const files = options.files === undefined ? undefined : await openFiles(options.files);
+  const files = options.files === undefined ? undefined : await openSourceFiles(options.files);
   const target = new ImportTarget(session);
   const limits = await target.describe();
   const main = await openDatabase(options.from, options.passwordFile);
@@ -233,7 +233,7 @@ async function withContext(
   }
 }
 
-/** @throws Failure */
+/** @throws CommandFailure */
 async function openDatabase(from: string, passwordFile: string | undefined): Promise<SourceDatabase> {
   if (from.startsWith('sqlite:')) return openSqlite(from.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''));
   if (/^(mysql|mariadb):\/\//.test(from) && URL.canParse(from)) {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { MailService, type QueuedMail, type Relay } from '../../proto/generated/scriptorium/v1/mail.ts';
 import { CommandFailure, exitCodes } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
-import { counted, isoOf, table, timestamp } from '../table.ts';
+import { counted, formatTable, isoOf, timestamp } from '../table.ts';
 import { type AddCommands, teach } from './command.ts';
 
 const idHelp = 'the id of the mail, as `mail queue` lists it';
@@ -135,7 +135,7 @@ function tableOf(relays: readonly Relay[]): string {
       credentialsConfigured ? 'yes' : 'no',
     ];
   });
-  return table(['ID', 'KIND', 'ENABLED', 'FROM', 'WHERE', 'CREDENTIAL'], rows);
+  return formatTable(['ID', 'KIND', 'ENABLED', 'FROM', 'WHERE', 'CREDENTIAL'], rows);
 }
 
 const text = z.string().default('');
@@ -203,7 +203,7 @@ async function showQueue(session: CommandSession, state: string, pageToken: stri
       return [id, source, attempts, lastFailure || '-', timestamp(created), timestamp(nextAttempt)];
     });
     const titles = ['ID', 'SOURCE', 'ATTEMPTS', 'FAILURE', 'CREATED', 'NEXT'];
-    return withMore(table(titles, rows), nextPageToken);
+    return withMore(formatTable(titles, rows), nextPageToken);
   });
 }
 
@@ -234,7 +234,7 @@ async function showLog(
       return [timestamp(started), relayId, source, attempt, each.outcome, failure || '-', durationMs];
     });
     const titles = ['STARTED', 'RELAY', 'SOURCE', 'ATTEMPT', 'OUTCOME', 'FAILURE', 'MS'];
-    return withMore(table(titles, rows), nextPageToken);
+    return withMore(formatTable(titles, rows), nextPageToken);
   });
 }
 
@@ -249,7 +249,7 @@ async function showAudit(session: CommandSession, pageToken: string): Promise<vo
       operation,
       target || '-',
     ]);
-    return withMore(table(['AT', 'WHO', 'OPERATION', 'TARGET'], rows), nextPageToken);
+    return withMore(formatTable(['AT', 'WHO', 'OPERATION', 'TARGET'], rows), nextPageToken);
   });
 }
 

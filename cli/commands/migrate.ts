@@ -3,9 +3,9 @@ import type { CommandSession } from '../session.ts';
 import { type AddCommands, teach } from './command.ts';
 
 export interface Migrate {
-  /** @throws Failure */
+  /** @throws CommandFailure */
   plan(): Promise<readonly { readonly id: string; readonly sql: string }[]>;
-  /** Resolves to the ids of the applied migrations. @throws Failure */
+  /** Resolves to the ids of the applied migrations. @throws CommandFailure */
   apply(onApplied: (id: string) => void): Promise<readonly string[]>;
 }
 

@@ -4,8 +4,8 @@ import { HealthService } from '../../proto/generated/grpc/health/v1/health.ts';
 import { ClusterService, type Node } from '../../proto/generated/scriptorium/v1/cluster.ts';
 import { CommandFailure, exitCodes } from '../failure.ts';
 import { allPages, type CommandSession } from '../session.ts';
-import { counted, duration, table } from '../table.ts';
-import { type AddCommands, milliseconds, teach } from './command.ts';
+import { counted, duration, formatTable } from '../table.ts';
+import { type AddCommands, millisecondsArgument, teach } from './command.ts';
 
 const pollPauseMs = 500;
 const waitDefaultMs = 120_000;
@@ -33,7 +33,7 @@ export const addNodeCommands: AddCommands = (program, run) => {
       .summary('move all shards away from a node')
       .description('Have a node hand over all its shards and take no more until it is restarted.')
       .option('--wait', 'wait until the node holds no shard')
-      .option('--timeout-ms <ms>', 'the longest time to wait', milliseconds, waitDefaultMs)
+      .option('--timeout-ms <ms>', 'the longest time to wait', millisecondsArgument, waitDefaultMs)
       .option('--yes', 'even if no other node would take them now: it keeps them until one does')
       .action((node, options) => run((session) => drain(session, node, options))),
     'Before a node is stopped, upgraded or moved: its users are then served by other nodes without an error. ' +
@@ -101,7 +101,7 @@ const unwell = (checks: Readonly<Record<string, string>>): readonly string[] =>
     .map(([check, result]) => `This node says ${check}: ${result}.`);
 
 function nodeTable(nodes: readonly Node[]): string {
-  return table(
+  return formatTable(
     ['NODE', 'STATE', 'ROLES', 'SHARDS', 'LEASE', 'VERSION', 'ADDRESS'],
     nodes.map((node) => [
       node.id,
@@ -184,7 +184,7 @@ async function health(session: CommandSession): Promise<number> {
   // The API's services are up when the node is.
   const checks = all.filter(([service]) => service !== '' && !service.includes('.'));
   session.answer({ serving, checks: Object.fromEntries(checks) }, () =>
-    table(['CHECK', 'STATUS'], [...checks, ['the node', serving ? 'SERVING' : 'NOT_SERVING']]),
+    formatTable(['CHECK', 'STATUS'], [...checks, ['the node', serving ? 'SERVING' : 'NOT_SERVING']]),
   );
   return serving ? exitCodes.ok : exitCodes.unavailable;
 }
@@ -223,11 +223,11 @@ async function showShards(session: CommandSession, { node = '', all = false }: S
   session.answer(document, () => {
     const summary = `${counted(shardCount, 'shard')}, ${freeShards} without an owner`;
     const details = all
-      ? table(
+      ? formatTable(
           ['SHARD', 'NODE', 'EPOCH'],
           rows.map((shard) => [shard.shard, shard.node === '' ? '(nobody)' : shard.node, shard.epoch]),
         )
-      : table(
+      : formatTable(
           ['NODE', 'SHARDS'],
           nodes.map((each) => [each.node, each.shards]),
         );

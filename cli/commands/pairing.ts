@@ -3,7 +3,7 @@ import { PairingService, type Subscription } from '../../proto/generated/scripto
 import { CommandFailure, exitCodes } from '../failure.ts';
 import { readInputFile } from '../input-file.ts';
 import type { CommandSession } from '../session.ts';
-import { counted, isoOf, record, table, timestamp } from '../table.ts';
+import { counted, formatTable, isoOf, record, timestamp } from '../table.ts';
 import { type AddCommands, teach } from './command.ts';
 
 const idHelp = 'the id of the subscription, as profiles of the assistant name it; left out, `default`';
@@ -147,7 +147,7 @@ async function list(session: CommandSession): Promise<void> {
     ]);
     return rows.length === 0
       ? 'No subscription is paired.'
-      : table(['ID', 'STATE', 'ACCOUNT', 'PROFILES'], rows);
+      : formatTable(['ID', 'STATE', 'ACCOUNT', 'PROFILES'], rows);
   });
 }
 
@@ -171,7 +171,7 @@ async function complete(session: CommandSession, file: string | undefined): Prom
   if (subscription !== undefined) tell(session, subscription);
 }
 
-/** Its errors repeat nothing from the input. @throws Failure */
+/** Its errors repeat nothing from the input. @throws CommandFailure */
 function parseRedirect(text: string): { readonly code: string; readonly state: string } {
   const address = text.trim();
   const query = URL.canParse(address) ? new URL(address).searchParams : new URLSearchParams();

@@ -3,7 +3,7 @@ import type { ReshardResult } from '../../process/reshard.ts';
 import type { CommandSession } from '../session.ts';
 import { type AddCommands, shardCount, teach } from './command.ts';
 
-/** @throws Failure */
+/** @throws CommandFailure */
 export type Reshard = (
   shardCount: number,
   onProgress: (table: string, rows: number) => void,

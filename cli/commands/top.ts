@@ -9,8 +9,8 @@ import {
 import { UsersService } from '../../proto/generated/scriptorium/v1/users.ts';
 import { CommandFailure } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
-import { size, table } from '../table.ts';
-import { type AddCommands, rowLimit, teach, wholeNumber } from './command.ts';
+import { formatTable, size } from '../table.ts';
+import { type AddCommands, parseWholeNumber, rowLimit, teach } from './command.ts';
 
 type RankBy = 'bytes' | 'commits' | 'messages' | 'waiting';
 
@@ -46,7 +46,7 @@ export const addTopCommand: AddCommands = (program, run) => {
       .option(
         '--seconds <number>',
         'how long to watch, or with --watch from one picture to the next',
-        (text) => wholeNumber(text, 1, 60),
+        (text) => parseWholeNumber(text, 1, 60),
         2,
       )
       .option('--limit <number>', 'how many to show', rowLimit, 20)
@@ -103,7 +103,9 @@ async function show(
     });
     const titles = ['KIND', 'ID', 'NODE', 'HELD', 'ITEMS', 'COMMITS', 'MESSAGES', 'WAITING'];
     const silent = silentNodes.length === 0 ? [] : [`No answer of ${silentNodes.join(', ')}.`];
-    const text = [rows.length === 0 ? 'No actor is in memory.' : table(titles, rows), ...silent].join('\n');
+    const text = [rows.length === 0 ? 'No actor is in memory.' : formatTable(titles, rows), ...silent].join(
+      '\n',
+    );
     return watch ? `${clearScreen}${text}` : text;
   });
 }

@@ -7,8 +7,8 @@ import {
 } from '../../proto/generated/scriptorium/v1/users.ts';
 import { CommandFailure, exitCodes } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
-import { counted, isoOf, record, size, table, timestamp } from '../table.ts';
-import { type AddCommands, teach, wholeNumber } from './command.ts';
+import { counted, formatTable, isoOf, record, size, timestamp } from '../table.ts';
+import { type AddCommands, parseWholeNumber, teach } from './command.ts';
 
 export const uuidHelp = 'the uuid of the user, as `user find` gives it';
 const example = '5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11';
@@ -44,7 +44,12 @@ export const addUserCommands: AddCommands = (program, run) => {
       .summary('the users of the server, or those whose address contains something')
       .description('List users by workspace and address.')
       .option('--contains <text>', 'only users whose address contains this', '')
-      .option('--limit <number>', 'how many at most', (text) => wholeNumber(text, 1, listMax), listDefault)
+      .option(
+        '--limit <number>',
+        'how many at most',
+        (text) => parseWholeNumber(text, 1, listMax),
+        listDefault,
+      )
       .option('--after <token>', 'go on where a list ended', '')
       .action((options) => run((session) => list(session, options))),
     'To see who is there, and to find an account of which you know only a part of the address.',
@@ -210,7 +215,7 @@ async function list(session: CommandSession, { contains, limit, after }: ListUse
     const rows = users.map(({ userUuid, email, workspace }) => [userUuid, email, workspace]);
     const more = pageToken === '' ? [] : [`More: --after '${pageToken}'`];
     return [
-      rows.length === 0 ? 'There is none.' : table(['UUID', 'E-MAIL', 'WORKSPACE'], rows),
+      rows.length === 0 ? 'There is none.' : formatTable(['UUID', 'E-MAIL', 'WORKSPACE'], rows),
       ...more,
     ].join('\n');
   });
@@ -290,7 +295,7 @@ async function audit(session: CommandSession, userUuid: string, pageToken: strin
         return [number, timestamp(last), event, times, ipAddress, device];
       });
       const more = nextPageToken === '' ? [] : [`Older ones: --before ${nextPageToken}`];
-      return [table(titles, rows), ...more].join('\n');
+      return [formatTable(titles, rows), ...more].join('\n');
     },
   );
 }

@@ -14,7 +14,7 @@ import { importAccount } from './accounts.ts';
 import { forEachConcurrently, type ImportContext } from './context.ts';
 import { importFiles } from './files/import.ts';
 import type { SourceFiles } from './files/source.ts';
-import { importItems, prune, type Vaults } from './items.ts';
+import { importItems, pruneItems, type VaultStates } from './items.ts';
 import { countedTables } from './source/tables.ts';
 import { importVaults, type Population } from './vaults.ts';
 
@@ -82,16 +82,16 @@ async function losersOf({ tables, preferred }: ImportContext): Promise<ReadonlyS
 async function pruneAll(
   context: ImportContext,
   { accepted }: Population,
-  vaults: Vaults,
+  vaults: VaultStates,
   fresh: ReadonlySet<string>,
 ): Promise<void> {
   const earlier = [...accepted].filter(([, { fresh: isFresh }]) => !isFresh).map(([uuid]) => uuid);
   await forEachConcurrently(earlier, usersConcurrencyMax, (uuid) =>
-    prune(context, { collection: { isVault: false, uuid }, vaults }),
+    pruneItems(context, { collection: { isVault: false, uuid }, vaults }),
   );
   const before = [...vaults].filter(([uuid, state]) => state === 'here' && !fresh.has(uuid));
   await forEachConcurrently(before, usersConcurrencyMax, ([uuid]) =>
-    prune(context, { collection: { isVault: true, uuid }, vaults }),
+    pruneItems(context, { collection: { isVault: true, uuid }, vaults }),
   );
 }
 

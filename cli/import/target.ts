@@ -14,7 +14,7 @@ import {
   type ImportShowAccountResponse,
   type ImportShowVaultResponse,
 } from '../../proto/generated/scriptorium/v1/import.ts';
-import type { Method } from '../connection.ts';
+import type { RpcMethod } from '../connection.ts';
 import { CommandFailure } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
 
@@ -36,8 +36,8 @@ export class ImportTarget {
     this.#session = session;
   }
 
-  /** @throws Failure */
-  async ask<Request, Response>(method: Method<Request, Response>, request: Request): Promise<Response> {
+  /** @throws CommandFailure */
+  async ask<Request, Response>(method: RpcMethod<Request, Response>, request: Request): Promise<Response> {
     for (let tries = 1; ; tries += 1) {
       try {
         return await this.#session.ask(method, request, callMs);

@@ -24,7 +24,7 @@ import { AssistantAnswer } from './answer.ts';
 import { anthropic } from './anthropic.ts';
 import { type AllowedSettings, type PendingChatRequest, samplingOf } from './chat-request.ts';
 import { framesOf, pingFrame } from './events.ts';
-import { AnswerError, type AnswerFailure, failureOf, failureOfStatus } from './failure.ts';
+import { AnswerError, type AnswerFailure, answerFailureOf, failureOfStatus } from './failure.ts';
 import { ModelLists } from './model-lists.ts';
 import { ollama } from './ollama.ts';
 import { openai } from './openai.ts';
@@ -185,7 +185,7 @@ export class Assistant {
       outcome = 'answered';
       yield framesOf(answer.end());
     } catch (error) {
-      const failure = ended.aborted ? 'ended' : stopping.aborted ? 'stopping' : failureOf(error);
+      const failure = ended.aborted ? 'ended' : stopping.aborted ? 'stopping' : answerFailureOf(error);
       outcome = gone.aborted ? 'left' : failure;
       yield framesOf(answer.fail(failure));
     } finally {

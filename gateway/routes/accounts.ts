@@ -149,12 +149,12 @@ export function accountRoutes({ settings, cookies }: AccountRouteOptions): reado
       },
       headers: ['x-server-password'],
       bodyLimit: 'small',
-      handle: deleteAccount,
+      handle: deleteAccountReply,
     }),
   ];
 }
 
-export async function deleteAccount(
+export async function deleteAccountReply(
   context: RequestContext<'session'>,
   { userUuid }: { userUuid: string },
 ): Promise<RouteReply> {

@@ -6,12 +6,11 @@ import { z } from 'zod';
 import { calendarBegin, calendarEnd, calendarOf } from '../../actors/icalendar.ts';
 import { uidEscapedMax } from '../../actors/user/calendar/contract.ts';
 import { OverloadedError } from '../../runtime/errors.ts';
-import { UnsupportedFilter } from '../dav/filter.ts';
 import { asProgram, type Program, type ProgramOptions, Proofs } from '../dav/program.ts';
 import { type DescribedResource, httpDate, missingText, objectType, Responses } from '../dav/properties.ts';
-import { RefusedRequest, readPropfind, readReport, unmetCondition, wantsData } from '../dav/requests.ts';
+import { readPropfind, readReport, unmetCondition, wantsData } from '../dav/requests.ts';
 import { type Hrefs, type Resource, type ResourceKind, uidOf, uidOfHref } from '../dav/resources.ts';
-import { declarations, UnreadableXml, xmlBegin, xmlType } from '../dav/xml.ts';
+import { declarations, RefusedRequest, UnreadableXml, xmlBegin, xmlType } from '../dav/xml.ts';
 import {
   type AnyRoute,
   type Area,
@@ -231,7 +230,6 @@ function understood<T>(context: Context<'bytes'>, read: (body: Uint8Array) => T)
   } catch (error) {
     if (error instanceof UnreadableXml) return unreadable;
     if (error instanceof RefusedRequest) return refused(403, error.element);
-    if (error instanceof UnsupportedFilter) return refused(403, `<C:${error.precondition}/>`);
     throw error;
   }
 }

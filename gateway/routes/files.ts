@@ -10,9 +10,9 @@ import { z } from 'zod';
 import {
   type Blob,
   type BlobLayout,
+  type BlobOrigin,
   blobName,
   chunkBytesMax,
-  type Origin,
   piecesOf,
 } from '../../actors/files/layout.ts';
 import { type FileStore, FileStoreError } from '../../actors/files/store.ts';
@@ -24,7 +24,7 @@ import { type Actors, type Ask, unlessAbsent } from '../../runtime/handles.ts';
 import type { Random } from '../../runtime/random.ts';
 import { Downloads } from '../admission/downloads.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
-import { type ByteRange, parseRange, rangedReply } from '../http/ranges.ts';
+import { type InclusiveRange, parseRange, rangedReply } from '../http/ranges.ts';
 import type { RouteRefusal } from '../http/refusal.ts';
 import {
   type AnyRoute,
@@ -214,7 +214,7 @@ function byteRoutes(
       return blobName(origin, blob);
     });
     // If this fails too, it counts as held for a while, until the sweep removes it.
-    const abandon = ({ uploadUuid }: Origin, storedBytes: number) =>
+    const abandon = ({ uploadUuid }: BlobOrigin, storedBytes: number) =>
       owner
         .abandonChunk({ claims, uploadUuid, ...blob, bytes: storedBytes }, context.ask)
         .catch(() => undefined);
@@ -248,7 +248,7 @@ function byteRoutes(
     continuesByToken({ context, claims, owner }, origin.uploadUuid);
     const part = parseRange(range, sizeBytes);
     if (part === 'whole') return refusedAnswer(withoutRange);
-    const open = (byteRange: ByteRange) =>
+    const open = (byteRange: InclusiveRange) =>
       downloads.counted(
         claims.userUuid,
         bytesOf({ store, origin, layout, range: byteRange, signal: context.gone }),
@@ -365,9 +365,9 @@ async function* bytesOf({
   signal,
 }: {
   readonly store: Pick<FileStore, 'read'>;
-  readonly origin: Origin;
+  readonly origin: BlobOrigin;
   readonly layout: BlobLayout;
-  readonly range: ByteRange;
+  readonly range: InclusiveRange;
   readonly signal: AbortSignal;
 }): AsyncGenerator<Uint8Array, void, undefined> {
   for (const { name, start, end } of piecesOf(origin, layout, range)) {

@@ -10,7 +10,7 @@ import { htmlType } from '../http/responder.ts';
 import { type AnyRoute, type RequestContext, route } from '../http/route.ts';
 import { administrationPage } from '../pages/administration/page.ts';
 import { administrationPath } from '../pages/administration/path.ts';
-import type { Page } from '../pages/document.ts';
+import type { HtmlPage } from '../pages/document.ts';
 import { viewerPage } from '../pages/viewer/page.ts';
 
 export interface HealthRouteOptions {
@@ -172,7 +172,7 @@ export const administrationPageRoute: AnyRoute = route({
   handle: async () => documentReply(await administrationPage()),
 });
 
-const documentReply = ({ html, policy }: Page) => ({
+const documentReply = ({ html, policy }: HtmlPage) => ({
   status: 200,
   contentType: htmlType,
   body: html,

@@ -10,7 +10,7 @@ import { addressOf, emailField, workspaceField } from './address-fields.ts';
 import { answered, errorBodySchema } from './endpoint.ts';
 import { refusingLostCookies } from './lost-cookies.ts';
 import { signInAnswer, signInBodySchema } from './sign-in-answer.ts';
-import { noteFailure, type SignInAttemptOptions, senderOf } from './sign-in-attempt.ts';
+import { reportFailedSignIn, type SignInAttemptOptions, senderOf } from './sign-in-attempt.ts';
 
 export interface RecoveryRouteOptions extends SignInAttemptOptions {
   readonly signinKeys: Pick<SigninKeys, 'actorId' | 'recoveryId'>;
@@ -54,7 +54,7 @@ export function recoveryRoutes(options: RecoveryRouteOptions): readonly AnyRoute
       },
       context.ask,
     );
-    return answered(noteFailure(reply, context, options), (keyParams) => ({
+    return answered(reportFailedSignIn(reply, context, options), (keyParams) => ({
       status: 200,
       body: { keyParams },
     }));
@@ -78,7 +78,7 @@ export function recoveryRoutes(options: RecoveryRouteOptions): readonly AnyRoute
       },
       context.ask,
     );
-    return signInAnswer(withOneText(noteFailure(reply, context, options)), options);
+    return signInAnswer(withOneText(reportFailedSignIn(reply, context, options)), options);
   }
 
   async function lookUp(

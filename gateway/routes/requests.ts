@@ -4,7 +4,7 @@ import { type ExportProgress, exportBeginning, exportPiece, exportStart } from '
 import { isRefused } from '../../actors/reply.ts';
 import { type ExportCursor, Requests } from '../../actors/user/requests/contract.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
-import { deleteAccount } from './accounts.ts';
+import { deleteAccountReply } from './accounts.ts';
 import { errorBodySchema, signedInAnswer, withSuccessField } from './endpoint.ts';
 
 const tag = 'Users';
@@ -56,7 +56,7 @@ async function makeRequest(
 ): Promise<RouteReply> {
   const { actors, credentials, ask } = context;
   if (requestType === 'account-deletion') {
-    const reply = await deleteAccount(context, { userUuid });
+    const reply = await deleteAccountReply(context, { userUuid });
     return reply.status === 200 ? { ...reply, body: { success: true } } : reply;
   }
   const answer = actors

@@ -33,7 +33,7 @@ export function senderOf({ client, cookies }: AttemptSender) {
 }
 
 /** Passes the reply on. A refusal because the request lacks something was no attempt. */
-export function noteFailure<Ok>(
+export function reportFailedSignIn<Ok>(
   reply: Answer<Ok>,
   { client }: AttemptSender,
   { signInFailed }: Pick<SignInAttemptOptions, 'signInFailed'>,

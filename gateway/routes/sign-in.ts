@@ -15,7 +15,7 @@ import { answered, errorBodySchema, refusedAnswer } from './endpoint.ts';
 import { refusingLostCookies } from './lost-cookies.ts';
 import { tag } from './sessions.ts';
 import { signInAnswer, signInBodySchema } from './sign-in-answer.ts';
-import { noteFailure, type SignInAttemptOptions, senderOf } from './sign-in-attempt.ts';
+import { reportFailedSignIn, type SignInAttemptOptions, senderOf } from './sign-in-attempt.ts';
 
 export interface SignInRouteOptions extends SignInAttemptOptions {
   readonly settings: Pick<AccountSettings, 'workspacesPerEmail' | 'approvalAgeMs'>;
@@ -75,7 +75,7 @@ export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
       },
       context.ask,
     );
-    const reply = answered(noteFailure(answer, context, options), (body) => ({ status: 200, body }));
+    const reply = answered(reportFailedSignIn(answer, context, options), (body) => ({ status: 200, body }));
     return { ...reply, setCookies: approvalCookies(path, answer, cookieName) };
   }
 
@@ -129,7 +129,7 @@ export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
       },
       ask,
     );
-    return signInAnswer(noteFailure(reply, context, options), options);
+    return signInAnswer(reportFailedSignIn(reply, context, options), options);
   }
 
   const paramsRoute = (method: Method, path: string, summary: string) =>

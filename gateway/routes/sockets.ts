@@ -8,7 +8,7 @@ import { refusalOf } from '../http/errors.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { HandshakeLimiter } from '../sockets/handshake-limiter.ts';
-import { mayOpenLane } from '../sockets/sync-lane/origins.ts';
+import { isLaneAdvertised } from '../sockets/sync-lane/origins.ts';
 import { isDeviceId, type SyncTickets } from '../sockets/sync-lane/tickets.ts';
 import type { SocketTokens } from '../sockets/tokens.ts';
 import { errorBodySchema, flat, refusedAnswer, signedInAnswer } from './endpoint.ts';
@@ -82,7 +82,7 @@ export function socketRoutes(
   const { socketTokens, syncTickets, syncLane, readiness } = options;
   const availability = createLaneAvailability(syncLane, readiness);
   const isAdvertised = (context: RequestContext<'public' | 'session'>): boolean =>
-    mayOpenLane(syncLane, context.header('origin'), context.header('host'));
+    isLaneAdvertised(syncLane, context.header('origin'), context.header('host'));
 
   async function mint(context: RequestContext<'session'>, deviceId: string): Promise<RouteReply> {
     const { actors, credentials, ask } = context;

@@ -2,14 +2,14 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
-import { checkName as checkBlobName, FileStoreError } from '../../actors/files/store.ts';
+import { checkBlobName, FileStoreError } from '../../actors/files/store.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLogger } from '../../runtime/ports.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import type { BackupConfiguration } from '../config/config.ts';
 import { openDataDirectory } from '../data-directory.ts';
 import { openDatabase } from '../database.ts';
-import { filesFolderOf, openStore } from '../files.ts';
+import { filesFolderOf, openFileStore } from '../files.ts';
 import { superuser } from '../postgres/cluster.ts';
 import { embeddedDatabase, endpointOf } from '../postgres/embedded.ts';
 import type { BlobSource } from './blobs.ts';
@@ -150,7 +150,7 @@ export async function openSource(config: BackupConfiguration): Promise<OpenedRes
     const folder = filesFolderOf(fileStore.folder, { path: resolve(dataDirectory) });
     return { it: { read: (name) => readBlobFile(folder, name) }, close: async () => undefined };
   }
-  const { it: store, close } = await openFileStore(config);
+  const { it: store, close } = await openFilesOfServer(config);
   const never = new AbortController().signal;
   return {
     it: {
@@ -176,9 +176,9 @@ async function readBlobFile(folder: string, name: string): Promise<Buffer> {
 }
 
 /** The store of files of a server that does not run. @throws StartError */
-export async function openFileStore(config: BackupConfiguration) {
+export async function openFilesOfServer(config: BackupConfiguration) {
   const { fileStore, dataDirectory, s3SecretAccessKey } = config;
-  const store = await openStore(
+  const store = await openFileStore(
     {
       config: { nodeId: 'restore', fileStore },
       secrets: { s3SecretAccessKey },

@@ -8,13 +8,13 @@ import { StoreError } from '../../runtime/store/store.ts';
 import type { BackupConfiguration } from '../config/config.ts';
 import { freshGeneration } from '../database.ts';
 import { ownVersion } from '../own-version.ts';
-import { fingerprintOf } from '../root-secret.ts';
+import { keyringFingerprint } from '../root-secret.ts';
 import { StartError } from '../start-error.ts';
 import { type BackedUp, backUp } from './create.ts';
 import { BackupError } from './error.ts';
 import { backupsIn, type Manifest, readManifest } from './format.ts';
 import {
-  openFileStore,
+  openFilesOfServer,
   openForBackup,
   openForRestore,
   openSource,
@@ -104,7 +104,7 @@ export function restoreServer(config: BackupConfiguration, request: RestoreReque
       const opener = await openerWith(await identitiesIn(request.identityFile));
       const generation = keepPositions ? undefined : freshGeneration(systemRandom);
       await using(openForRestore(config), (connection) =>
-        using(openFileStore(config), (files) =>
+        using(openFilesOfServer(config), (files) =>
           restore({ connection, target, opener, manifest, files, generation, onProgress }),
         ),
       );
@@ -176,7 +176,7 @@ async function isSecretKeyRight(
 ): Promise<boolean | undefined> {
   const key = await secretKeyOf(config);
   if (key === undefined) return undefined;
-  return fingerprintOf(createKeyring(Buffer.from(key, 'hex'))) === secretKeyFingerprint;
+  return keyringFingerprint(createKeyring(Buffer.from(key, 'hex'))) === secretKeyFingerprint;
 }
 
 /** @throws BackupError */

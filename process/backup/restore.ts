@@ -26,7 +26,7 @@ import {
 } from './database.ts';
 import { BackupError } from './error.ts';
 import { type BackedUpBlob, blobIn, hashesIn, linesOf, type Manifest, sha256 } from './format.ts';
-import { type BackupRow, digestOf, insertRows } from './rows.ts';
+import { type BackupRow, insertRows, tableDigestOf } from './rows.ts';
 import type { Opener } from './sealing.ts';
 import { type BackupTable, backupTables } from './tables.ts';
 import type { BackupTarget } from './target.ts';
@@ -222,7 +222,7 @@ async function compare(client: pg.Client, { tables }: Manifest): Promise<void> {
     const inOrderOfBackup = Object.fromEntries(
       Object.keys(columns).map((column) => [column, table.columns[column] ?? 'text']),
     );
-    const found = await digestOf(client, { ...table, columns: inOrderOfBackup });
+    const found = await tableDigestOf(client, { ...table, columns: inOrderOfBackup });
     if (found.rows === rows && found.hex === digest) continue;
     throw new BackupError(
       'damaged',

@@ -16,7 +16,7 @@ import { ConfigError, type Configuration, configuration } from '../config/config
 import { connectionsOf } from '../database-settings.ts';
 import { connectionsWithin } from '../descriptors.ts';
 import { parseRootSecret, rootSecretFile } from '../root-secret.ts';
-import { checkDatabase } from './database.ts';
+import { diagnoseDatabase } from './database.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 import { checkPublicUrl } from './public-url.ts';
 
@@ -34,7 +34,7 @@ export async function examine(read: () => Configuration = configuration): Promis
       : [],
     secrets.databaseUrl === undefined
       ? []
-      : checkDatabase({
+      : diagnoseDatabase({
           connectionString: secrets.databaseUrl,
           connections: connectionsOf(config.database),
           clockSkewMaxMs: config.clockSkewMaxMs,

@@ -65,7 +65,7 @@ export interface TurnScope {
 }
 
 /** Slices by name: one layer, or both. */
-export type SliceSource = Pick<Layers<unknown>, 'get'> & {
+export type SliceLayers = Pick<Layers<unknown>, 'get'> & {
   keys(): Iterable<string>;
   /** The answer of `entries`, where it need not be computed each time. */
   family?(prefix: string): ReadonlyMap<string, unknown> | undefined;
@@ -77,7 +77,7 @@ export class StateView implements View {
   readonly activation: Activation;
   readonly nowMicros: number;
   readonly nowMs: number;
-  readonly #slices: SliceSource;
+  readonly #slices: SliceLayers;
   readonly #conflicting: ConflictingRows;
   readonly #dependencies: Dependencies;
 
@@ -92,7 +92,7 @@ export class StateView implements View {
     readonly self: Address;
     readonly activation: Activation;
     readonly time: { nowMs: number; nowMicros: number };
-    readonly slices: SliceSource;
+    readonly slices: SliceLayers;
     readonly dependencies: Dependencies;
     readonly conflicting?: ConflictingRows;
   }) {

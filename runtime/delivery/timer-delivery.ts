@@ -24,7 +24,13 @@ import type { Jobs } from '../jobs/jobs.ts';
 import { isJobTimer, jobOf } from '../jobs/lease.ts';
 import { decode } from '../store/encoding.ts';
 import type { SweepRead, TimerRow } from '../store/store.ts';
-import { afterFailure, type DeliveryOptions, isFaultOfTurn, outcomeOf, RowDelivery } from './delivery.ts';
+import {
+  attemptsAfterFailure,
+  type DeliveryOptions,
+  isFaultOfTurn,
+  messageOutcome,
+  RowDelivery,
+} from './delivery.ts';
 
 type Run = 'done' | 'dropped';
 
@@ -86,7 +92,7 @@ export class TimerDelivery extends RowDelivery<TimerRow, TimerDeliveryOptions> {
   }
 
   async #retryLater(row: TimerRow, nowMs: number): Promise<boolean> {
-    const { attempts, dead, pauseMs } = afterFailure(
+    const { attempts, dead, pauseMs } = attemptsAfterFailure(
       row.attempts,
       this.#isDeclared(row),
       this.options.limits.attemptsMax,
@@ -112,7 +118,7 @@ export class TimerDelivery extends RowDelivery<TimerRow, TimerDeliveryOptions> {
 
   #turn(row: TimerRow, handler: TimerHandler | undefined, work: Message['run']): Promise<MessageOutcome> {
     const { clock, limits, deliver } = this.options;
-    return outcomeOf((resolve) =>
+    return messageOutcome((resolve) =>
       deliver(this.addressOf(row), {
         what: `${row.kind}.timer.${timerBase(row.name)}`,
         creates: false,

@@ -32,7 +32,7 @@ export interface DispatcherOptions {
   readonly metrics: RuntimeMetrics;
   readonly reader: Pick<Reader, 'share'>;
   readonly lease: Pick<Lease, 'isValid'>;
-  readonly actors: Pick<ActiveActors, 'at' | 'deliver'>;
+  readonly actors: Pick<ActiveActors, 'getOrActivate' | 'deliver'>;
   readonly hostCommands: Pick<HostCommands, 'run'>;
   /** Asks other actors for workflows. */
   readonly retrier: Pick<Retrier, 'ask'>;
@@ -181,7 +181,7 @@ export class Dispatcher {
     dependencies: Dependencies,
   ): Promise<unknown> {
     const { actors, clock, metrics } = this.#options;
-    const actor = actors.at(call.address);
+    const actor = actors.getOrActivate(call.address);
     if (actor.phase === 'activating') await actor.active(call.deadlineMs);
     this.#assertLease();
     if (actor.isTombstone) throw new NotFoundError('this actor is no more');

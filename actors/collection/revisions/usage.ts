@@ -1,7 +1,7 @@
 /**
- * Usage counters of a collection's history, which is a log: the bytes ever appended to it, and how many of these bytes have been
- * removed from the front. The difference is an upper bound for the bytes still stored, as revisions in between may have been
- * overwritten or removed. So a removal needs no sizes, and the bound holds in every commit.
+ * Usage counters of a collection's history. The history is a log: the counters hold the bytes ever appended to it, and how many
+ * of these were removed from the front. The difference is an upper bound for the bytes still stored, as revisions in between
+ * may have been overwritten or removed. So a removal needs no sizes, and the bound holds in every commit.
  */
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
@@ -14,7 +14,7 @@ import { type RevisionRow, revision } from './table.ts';
 export interface RevisionUsage {
   /** Total bytes appended to the log so far. */
   readonly endOffset: number;
-  /** Every revision that ends at this offset or before has been removed. */
+  /** All revisions up to this offset are removed. */
   readonly trimmed: number;
   /** Whether the timer that removes the oldest is armed. */
   readonly trimming: boolean;
@@ -47,13 +47,16 @@ const fullShare = 7 / 8;
 const isNearlyFull = ({ endOffset, trimmed }: RevisionUsage, bytesMax: number): boolean =>
   endOffset - trimmed > bytesMax * fullShare;
 
+/** A revision that has no place in the log yet. */
+export type NewRevisionRow = Omit<RevisionRow, 'end_offset' | 'kept_at'>;
+
 /**
  * Writes a revision at the end of the log. If revisions come faster than the oldest can be removed, this one is left out. The
  * history then has a gap, and the save still succeeds. `first`: the slot is unused, so the row is inserted, not replaced.
  */
-export function keepRevision(
+export function appendRevision(
   turn: Turn,
-  row: Omit<RevisionRow, 'end_offset' | 'kept_at'>,
+  row: NewRevisionRow,
   as: 'first' | 'save' | 'copy' = 'save',
 ): void {
   const before = turn.get(revisionUsageSlice);
@@ -67,7 +70,7 @@ export function keepRevision(
 }
 
 /** Arms the removal of the oldest. Call it after the turn has kept its revisions. */
-export function armTrim(turn: Turn, timer: TrimTimer): void {
+export function scheduleTrim(turn: Turn, timer: TrimTimer): void {
   const usage = turn.get(revisionUsageSlice);
   const { ageMs, bytesMax } = turn.use(ItemSettings).revisions;
   if (isNearlyFull(usage, bytesMax)) {
@@ -90,7 +93,7 @@ const dayMs = 86_400_000;
  * Returns the longest prefix that fits the allowance, and charges it. A tiny duplicate may have a large history, so without
  * this a small request could make the server write gigabytes.
  */
-export function takeCopies(turn: Turn, requested: readonly RevisionRow[]): readonly RevisionRow[] {
+export function chargeCopyAllowance(turn: Turn, requested: readonly RevisionRow[]): readonly RevisionRow[] {
   const usage = turn.get(revisionUsageSlice);
   const { endOffset, copied, debt } = usage;
   const drained = ((turn.nowMs - debt.atMs) / dayMs) * copiedPerDayBytes;

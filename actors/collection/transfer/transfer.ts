@@ -33,7 +33,7 @@ import {
 import { keyed, type MessageShape } from '../../../runtime/contract.ts';
 import { OverloadedError } from '../../../runtime/errors.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
-import { advance, type Head, head } from '../head.ts';
+import { type Head, head, headAfterWrite } from '../head.ts';
 import {
   forwardingTombstoneOf,
   type ItemRow,
@@ -42,8 +42,8 @@ import {
   item,
   transferVersionOf,
 } from '../item.ts';
-import { holdsRevision, keepHeld } from '../revisions/held.ts';
-import { armTrim, type TrimTimer } from '../revisions/usage.ts';
+import { archiveRevision, holdsRevision } from '../revisions/held.ts';
+import { scheduleTrim, type TrimTimer } from '../revisions/usage.ts';
 import { ItemSettings } from '../settings.ts';
 import { isAwaited, type Locations, locationsPlan, successorOf } from './location-lookup.ts';
 
@@ -183,15 +183,15 @@ export function finalizeTransfer({
       if (isUnread) pauseMs = 0;
       continue;
     }
-    if (target !== undefined && keepHeld(turn, row)) isStored = true;
+    if (target !== undefined && archiveRevision(turn, row)) isStored = true;
     const next =
       target === undefined ? stays(row, after) : forwardingTombstoneOf(row, target, after.position + 1);
     turn.put(item, next);
-    after = advance(after, next, row);
+    after = headAfterWrite(after, next, row);
     if (target !== undefined) tombstones.push(next);
   }
   if (after !== before) turn.set(head, after);
-  if (isStored) armTrim(turn, timers.trimRevisions);
+  if (isStored) scheduleTrim(turn, timers.trimRevisions);
   if (Object.keys(left).length > 0) {
     turn.setEntry(outgoingTransferMap, id, { ...transfer, hops: left });
     turn.arm(keyed(message, id), turn.nowMs + pauseMs, { id });

@@ -7,7 +7,7 @@ import { type Turn, type Workflow, workflow } from '../../../runtime/command.ts'
 import { slice } from '../../../runtime/slice.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { mailAddress } from '../address.ts';
-import { auditOperation, logAttempt, outcomeOf } from '../log-table.ts';
+import { attemptOutcomeOf, auditOperation, logAttempt } from '../log-table.ts';
 import { MailAdministration } from '../operator-contract.ts';
 import { countAttempt } from '../relay-use.ts';
 import { credentialOf, isUsable, type Relay, relaysOf } from '../relays.ts';
@@ -47,7 +47,9 @@ export const testMail = workflow({
     const result = await send(steps, test);
     await steps.turn({ turn: (turn) => logAttempt(turn, { ...test, ...oneTest }, result) });
     const { id, kind } = test.relay;
-    return { ok: { accepted: result.result === 'sent', relay: { id, kind }, outcome: outcomeOf(result) } };
+    return {
+      ok: { accepted: result.result === 'sent', relay: { id, kind }, outcome: attemptOutcomeOf(result) },
+    };
   },
 });
 

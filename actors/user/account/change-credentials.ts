@@ -19,14 +19,14 @@ import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
 import { RetryableError } from '../../../runtime/errors.ts';
 import { slice } from '../../../runtime/slice.ts';
-import { type AccountRow, accountTable, addressKey } from '../../identity/account-table.ts';
+import { type AccountRow, accountKey, accountTable } from '../../identity/account-table.ts';
 import {
   hasSessions,
   isVersion,
   missingKeyParam,
+  protocolVersionOf,
   readKeyParams,
   storedKeyParams,
-  versionOf,
 } from '../../identity/key-params.ts';
 import { keyOfUser, PasswordHasher } from '../../identity/password-hasher.ts';
 import {
@@ -93,7 +93,7 @@ function refusalOf(
 ): Refused | undefined {
   if (!sessionApiVersions.includes(apiVersion)) return unsupportedVersion;
   const before = readKeyParams(row).version;
-  const version = versionOf(keyParams, before);
+  const version = protocolVersionOf(keyParams, before);
   const isWeaker = !hasSessions(version) && version < before && version !== revertsTo;
   if (!isVersion(version) || isWeaker) return unsupportedVersion;
   const missing = missingKeyParam(keyParams, version);
@@ -157,7 +157,7 @@ function applyChange(
     throw new RetryableError('the credentials changed meanwhile', { outcome: 'none' });
   }
   const email = change.newEmail ?? profile.email;
-  const address = addressKey({ email, workspace: profile.workspace });
+  const address = accountKey({ email, workspace: profile.workspace });
   const conflicting = turn.conflicting(accountTable, address);
   if (conflicting !== undefined && conflicting.user_uuid !== turn.self.id) return emailInUse;
   const keyParams = storedKeyParams(change.keyParams, readKeyParams(before));

@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import { lookup } from '../../../runtime/command.ts';
 import { unlessAbsent } from '../../../runtime/handles.ts';
 import { isUuid } from '../../collection/incoming.ts';
-import { accountTable, addressKey } from '../../identity/account-table.ts';
+import { accountKey, accountTable } from '../../identity/account-table.ts';
 import { normaliseUsername, normaliseWorkspace } from '../../identity/usernames.ts';
 import { Instance, instanceId, registrationOf } from '../../instance/contract.ts';
 import { refuse } from '../../reply.ts';
@@ -166,7 +166,7 @@ function find(workflow: Steps, { email, workspace_identifier }: LookUpFields): P
     workspace: normaliseWorkspace(workspace_identifier, workspacesPerEmail),
   };
   return workflow.turn({
-    reads: () => ({ account: lookup(accountTable, [addressKey(address)]) }),
+    reads: () => ({ account: lookup(accountTable, [accountKey(address)]) }),
     turn: (turn, { account }, by) => (mayAdminister(turn, by) ? account.rows[0]?.user_uuid : adminRequired),
   });
 }

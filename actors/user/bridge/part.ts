@@ -20,7 +20,7 @@ import { type OwnAccount, ownAccount, ownRow } from '../account/own-account.ts';
 import { audit } from '../audit/trail.ts';
 import { userPart } from '../hooks.ts';
 import { isBanned, profileSlice } from '../profile.ts';
-import { openSession } from '../sessions/issue.ts';
+import { issueSession } from '../sessions/issue.ts';
 import { endSessions, sessionMap } from '../sessions/session.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
 import { Bridges, bridgeScopes, keyMaterialSchema, scopesByOtherName } from './contract.ts';
@@ -168,7 +168,7 @@ function openBridgeSession(
   const used = { lastUsedAtMs: turn.nowMs, lastUsedFrom: device.ipAddress };
   turn.setEntry(bridgeTokenMap, tokenUuid, { ...token, ...used });
   audit(turn, 'bridge-token-used', device, tokenUuid);
-  const issued = openSession(turn, {
+  const issued = issueSession(turn, {
     apiVersion,
     device,
     ephemeral: false,

@@ -11,8 +11,8 @@ import {
   overflowOf,
   type PublicationDraft,
   publicationSlice,
-  put,
-  remove,
+  putTodo,
+  removeTodo,
   todosMax,
   todosPlan,
 } from './publication.ts';
@@ -92,7 +92,7 @@ function publish(turn: Turn, draft: PublicationDraft, slot: string | undefined) 
   }
   const withoutSlot = holdSlot(turn, slot);
   if (withoutSlot !== undefined) return withoutSlot;
-  put(turn, draft);
+  putTodo(turn, draft);
   return { created: draft.isNew, todo: draft.todoView };
 }
 
@@ -116,7 +116,7 @@ const unpublishTodo = signedInTurn({
   turn: (turn, { uid }, { todo }) => {
     const row = isUid(uid) ? todo.get({ user_uuid: turn.self.id, uid }) : undefined;
     if (row === undefined) return unknown;
-    remove(turn, row);
+    removeTodo(turn, row);
     return { deleted: true as const };
   },
 });

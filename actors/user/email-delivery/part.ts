@@ -1,12 +1,12 @@
 /** The administration of mail: passes the requests of administrators on to the mailer. */
 import { mailerId } from '../../mailer/contract.ts';
 import { MailAdministration } from '../../mailer/operator-contract.ts';
-import { administeredBy } from '../administered.ts';
+import { adminForwarder } from '../administered.ts';
 import { userPart } from '../hooks.ts';
 import { EmailDelivery } from './contract.ts';
 
-const administered = administeredBy({
-  actorOf: (actors) => actors.get(MailAdministration, mailerId).ask,
+const forward = adminForwarder({
+  askOf: (actors) => actors.get(MailAdministration, mailerId).ask,
   unavailable: {
     refused: {
       reason: 'unavailable',
@@ -18,20 +18,20 @@ const administered = administeredBy({
 });
 
 const commands = {
-  listMailRelays: administered(EmailDelivery.commands.listMailRelays, (mailer) => mailer.listRelays({})),
-  setMailRelays: administered(EmailDelivery.commands.setMailRelays, (mailer, request) =>
+  listMailRelays: forward(EmailDelivery.commands.listMailRelays, (mailer) => mailer.listRelays({})),
+  setMailRelays: forward(EmailDelivery.commands.setMailRelays, (mailer, request) =>
     mailer.setRelays(request),
   ),
-  testMail: administered(EmailDelivery.commands.testMail, (mailer, request) => mailer.test(request)),
-  listMailQueue: administered(EmailDelivery.commands.listMailQueue, (mailer, request) =>
+  testMail: forward(EmailDelivery.commands.testMail, (mailer, request) => mailer.test(request)),
+  listMailQueue: forward(EmailDelivery.commands.listMailQueue, (mailer, request) =>
     mailer.listQueue(request),
   ),
-  listMailLog: administered(EmailDelivery.commands.listMailLog, (mailer, request) => mailer.listLog(request)),
-  listMailAudit: administered(EmailDelivery.commands.listMailAudit, (mailer, request) =>
+  listMailLog: forward(EmailDelivery.commands.listMailLog, (mailer, request) => mailer.listLog(request)),
+  listMailAudit: forward(EmailDelivery.commands.listMailAudit, (mailer, request) =>
     mailer.listAudit(request),
   ),
-  retryMail: administered(EmailDelivery.commands.retryMail, (mailer, request) => mailer.retry(request)),
-  discardMail: administered(EmailDelivery.commands.discardMail, (mailer, request) => mailer.discard(request)),
+  retryMail: forward(EmailDelivery.commands.retryMail, (mailer, request) => mailer.retry(request)),
+  discardMail: forward(EmailDelivery.commands.discardMail, (mailer, request) => mailer.discard(request)),
 };
 
 export const emailDelivery = userPart(EmailDelivery, { name: 'email-delivery', commands });

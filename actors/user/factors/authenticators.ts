@@ -229,7 +229,7 @@ export async function verifyAssertion(
       credential: {
         id: used.credentialId,
         publicKey: new Uint8Array(used.publicKey),
-        // `noteUse` judges the counter, so that a repeat of the call gets what was recorded.
+        // `noteAuthenticatorUse` judges the counter, so that a repeat of the call gets what was recorded.
         counter: 0,
         transports: used.transports as AuthenticatorTransport[],
       },
@@ -261,7 +261,7 @@ export const authenticatorOfNobody = ({ id, transports }: PseudoCredential): Aut
 });
 
 /** Records the use. False: the key is gone, or a later use is recorded already. */
-export function noteUse(turn: Turn, { uuid, counter }: Authenticator): boolean {
+export function noteAuthenticatorUse(turn: Turn, { uuid, counter }: Authenticator): boolean {
   const stored = turn.entry(authenticatorMap, uuid);
   if (stored === undefined || (stored.counter > 0 && counter <= stored.counter)) return false;
   turn.setEntry(authenticatorMap, uuid, { ...stored, counter, lastUsedAtMs: turn.nowMs });

@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import {
-  byToken,
-  byTokenShapes,
   fileJobShapes,
   fileMoveTellShapes,
   fileTimerShapes,
+  valetTokenCommand,
+  valetTokenCommands,
 } from '../../files/messages.ts';
 import { moveTypes, valetOperations } from '../../identity/valet-tokens.ts';
 import { answerSchema } from '../../reply.ts';
@@ -48,12 +48,12 @@ const commands = {
     ok: z.object({ valetToken: z.string() }),
   }),
 
-  ...byTokenShapes,
+  ...valetTokenCommands,
   /** Comes before the last bytes of a file are given, so that the token gives a file once. */
-  spendOnRead: byToken({ by: z.string() }, nothing),
+  spendOnRead: valetTokenCommand({ by: z.string() }, nothing),
 
   /** From a shared vault, or into one. Refusals: 400, 503. */
-  moveFile: byToken({}, nothing),
+  moveFile: valetTokenCommand({}, nothing),
 
   /**
    * From a shared vault that the user owns: reserves room for all bytes of an upload there. The hold ends at `endsAtMs`, or

@@ -5,7 +5,7 @@
  */
 import { keys, type Turn, tell, timer, type Workflow, workflow } from '../../../runtime/command.ts';
 import { invalidToken } from '../../files/by-token.ts';
-import { refusalByGarbage } from '../../files/garbage.ts';
+import { refusalForGarbage } from '../../files/garbage.ts';
 import { noSpace } from '../../files/owner.ts';
 import { file } from '../../files/tables.ts';
 import {
@@ -26,7 +26,7 @@ import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { type Answer, isRefused, type Refused } from '../../reply.ts';
 import { VaultFiles } from '../../vault/files/contract.ts';
 import { askIfThere } from '../vaults/ask.ts';
-import { refusalOf } from './access.ts';
+import { refusalOfToken } from './access.ts';
 import { Files } from './contract.ts';
 import { ownFiles } from './own-files.ts';
 
@@ -54,7 +54,7 @@ function ownSide(steps: Workflow, claims: ValetClaims): Side {
       const prepared = await steps.turn({
         reads: () => ({ files: keys(file, [key]) }),
         turn: (turn, { files }): PreparedFileTransfer | Refused =>
-          refusalOf(turn, claims, 'move') ??
+          refusalOfToken(turn, claims, 'move') ??
           prepareFileTransfer({ turn, claims, row: files.get(key), to, timer: finalizeOverdueFile }),
       });
       return 'file' in prepared ? { ...prepared, fromOwnerUuid: id } : prepared;
@@ -63,14 +63,14 @@ function ownSide(steps: Workflow, claims: ValetClaims): Side {
       steps.turn({
         reads: (view) => applyPlan(view, moving),
         turn: (turn, reads) => {
-          const refused = refusalOf(turn, claims, 'move');
+          const refused = refusalOfToken(turn, claims, 'move');
           if (refused !== undefined) return refused;
           const own = ownFiles(turn);
           const { quota } = own;
           const requested = { uploadUuid: moving.uploadUuid, bytes: moving.bytes };
           const hasCapacity = () => fromOwnerUuid === id || quota.hasCapacity(requested, heldBytes(turn));
           const refusalForCapacity = () =>
-            refusalByGarbage(turn, own) ?? (hasCapacity() ? undefined : noSpace);
+            refusalForGarbage(turn, own) ?? (hasCapacity() ? undefined : noSpace);
           const applied = applyFileTransfer(turn, moving, reads, refusalForCapacity);
           if (applied === 'applied') quota.grow(moving.bytes);
           return isRefused(applied) ? applied : {};
@@ -119,7 +119,7 @@ function sidesOf(steps: Workflow, claims: ValetClaims): readonly [Side, Side] | 
 export const moveFile = workflow({
   ...Files.commands.moveFile,
   run: async (steps, { claims }): Promise<Answer<Record<string, never>>> => {
-    const refused = await steps.turn({ turn: (turn) => refusalOf(turn, claims, 'move') });
+    const refused = await steps.turn({ turn: (turn) => refusalOfToken(turn, claims, 'move') });
     if (refused !== undefined) return refused;
     const sides = sidesOf(steps, claims);
     if (sides === undefined) return invalidToken;

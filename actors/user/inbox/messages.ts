@@ -20,7 +20,7 @@ import { keys, type RangeResult, range, type Turn, tell, type View } from '../..
 import { slice } from '../../../runtime/slice.ts';
 import { isStorableText } from '../../../runtime/table.ts';
 import { isUuid } from '../../collection/incoming.ts';
-import { encryptedMessageBytesMax, type Message } from '../../inbox-entries.ts';
+import { encryptedMessageBytesMax, type InboxMessage } from '../../inbox-entries.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { messageArrived, User } from '../contract.ts';
 import { isActive } from '../profile.ts';
@@ -248,19 +248,19 @@ export const messageSent = tell({
   },
 });
 
-const isAlike = (row: InboxMessageRow, message: Message): boolean =>
+const isAlike = (row: InboxMessageRow, message: InboxMessage): boolean =>
   message.replaceability_identifier !== null &&
   row.sender_uuid === message.sender_uuid &&
   row.replaceability_identifier === message.replaceability_identifier;
 
-function receive(turn: Turn, message: Message, others: readonly InboxMessageRow[]): void {
+function receive(turn: Turn, message: InboxMessage, others: readonly InboxMessageRow[]): void {
   const row = addReceived(turn, message);
   removeReceived(turn, surplus([...others, row], messageCapacityBytes));
   turn.publish(User, messageArrived(turn.self.id, turn.nowMicros, message));
 }
 
 /** Stores a message that has come, at the next position. */
-export function addReceived(turn: Turn, message: Omit<Message, 'recipient_uuid'>): InboxMessageRow {
+export function addReceived(turn: Turn, message: Omit<InboxMessage, 'recipient_uuid'>): InboxMessageRow {
   const row: InboxMessageRow = {
     user_uuid: turn.self.id,
     uuid: message.uuid,
@@ -302,14 +302,15 @@ export const messagesGone = tell({
   },
 });
 
-export const received = (row: InboxMessageRow): Message => messageOf(row, row.sender_uuid, row.user_uuid);
-const ofSent = (row: SentMessageRow): Message => messageOf(row, row.user_uuid, row.recipient_uuid);
+export const received = (row: InboxMessageRow): InboxMessage =>
+  messageOf(row, row.sender_uuid, row.user_uuid);
+const ofSent = (row: SentMessageRow): InboxMessage => messageOf(row, row.user_uuid, row.recipient_uuid);
 
 function messageOf(
   row: InboxMessageRow | SentMessageRow,
   sender_uuid: string,
   recipient_uuid: string,
-): Message {
+): InboxMessage {
   return {
     uuid: row.uuid,
     recipient_uuid,

@@ -5,7 +5,7 @@
  *   asks the database nor waits.
  * - Items that fit one turn are saved in one. The answer shows the collection as it was before the save, and its token is the
  *   head after it. What another device saves later gets a later position.
- * - More items take several turns, in order, and other devices may save in between. The token is then the head of the last turn
+ * - FurtherBatch items take several turns, in order, and other devices may save in between. The token is then the head of the last turn
  *   that began where the one before had ended. What this call has saved beyond that comes back once, with the next sync.
  *
  * A sync that the client has named goes through the journal, and takes effect once (`actors/user/sync-lane/carry-out.ts`).
@@ -27,16 +27,16 @@ import {
   type SyncRequest,
 } from '../../collection/sync-contract.ts';
 import {
-  answer,
-  begin,
+  answerOfSync,
+  beginSync,
   type ItemBatch,
-  type Member,
   noVaults,
   type PageReads,
-  pagePlans,
-  proceed,
+  type SavingUser,
   type SyncProgress,
+  saveBatch,
   storedPlan,
+  syncPagePlans,
 } from '../../collection/sync-steps.ts';
 import { tokenAt } from '../../collection/token.ts';
 import { isRefused, type Refused } from '../../reply.ts';
@@ -55,13 +55,20 @@ import { membershipsOf } from '../vaults/memberships.ts';
 import { collectionTimers, Items } from './contract.ts';
 import { IdleSyncCache } from './idle-sync-cache.ts';
 import { type OwnCollection, saveInOtherCollections } from './save-across-collections.ts';
-import { mayConcernVaults, past, type VaultReads, vaultPage, vaultPlans, withVaults } from './vault-pages.ts';
+import {
+  advancePast,
+  mayConcernVaults,
+  type VaultReads,
+  vaultPage,
+  vaultPlans,
+  withVaults,
+} from './vault-pages.ts';
 
 const { sync: shape } = Items.commands;
 const none: readonly ClientItem[] = [];
 
 function plansOf(view: View, request: SyncRequest, version?: number) {
-  const { changes, front } = pagePlans(view, request);
+  const { changes, front } = syncPagePlans(view, request);
   const { vaultItems, vaults } = vaultPlans(view, request, version);
   const { messages, notifications, invites } = inboxPlans(view, request);
   // Spreading the three into one object would cost more than making them.
@@ -76,7 +83,7 @@ const read = signedInRead({
   answer: (view, request, reads) =>
     idleSyncs.reply(view, request, reads, () =>
       withInbox(
-        answer(view.self.id, request, beginAll(view, request, reads), view.use(ItemSettings)),
+        answerOfSync(view.self.id, request, beginAll(view, request, reads), view.use(ItemSettings)),
         inboxResponse(view, request, reads),
       ),
     ),
@@ -109,7 +116,7 @@ function runInOneTurn(
   const wrong = malformed(items);
   if (wrong !== undefined) return wrong;
   const inbox = inboxResponse(turn, request, reads);
-  const batch = { request, items, reads, by: memberOf(turn, by) };
+  const batch = { request, items, reads, by: savingUserOf(turn, by) };
   const progress = save(turn, batch, beginAll(turn, request, reads));
   if (isRefused(progress)) return progress;
   // An item that may be in a vault is left out of the answer. The client sends it again, and the token of this answer
@@ -120,7 +127,7 @@ function runInOneTurn(
     .map((each) => refusal('uuid_conflict', each, turn.self.id));
   const whole =
     foreign.length === 0 ? progress : { ...progress, conflicts: [...progress.conflicts, ...foreign] };
-  return withInbox(answer(turn.self.id, request, whole, turn.use(ItemSettings)), inbox);
+  return withInbox(answerOfSync(turn.self.id, request, whole, turn.use(ItemSettings)), inbox);
 }
 
 const saveInOneTurn = signedInTurn({ ...shape, reads: oneTurnPlans, turn: runInOneTurn });
@@ -132,13 +139,13 @@ async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncRe
     reads: (view) => ({ ...plansOf(view, request), ...storedPlan({ view, request, items: first }) }),
     turn: (turn, reads, by) => {
       const inbox = inboxResponse(turn, request, reads);
-      const batch = { request, items: first, reads, by: memberOf(turn, by) };
+      const batch = { request, items: first, reads, by: savingUserOf(turn, by) };
       const progress = malformed(sent) ?? save(turn, batch, beginAll(turn, request, reads));
       return isRefused(progress) ? progress : { progress, inbox, sessionUuid: by.session.uuid };
     },
   });
   let { progress } = begun;
-  for (const items of others) progress = await saveMore(workflow, { request, items }, progress);
+  for (const items of others) progress = await saveFurtherBatch(workflow, { request, items }, progress);
   const { transfers, notHere } = progress;
   if (transfers.length + notHere.length > 0) {
     const own = ownCollection(workflow, request, progress);
@@ -150,10 +157,13 @@ async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncRe
       ...progress,
       saved: [...saved, ...others.saved],
       conflicts: [...conflicts, ...others.conflicts],
-      vaults: past(progress.vaults, others.passed),
+      vaults: advancePast(progress.vaults, others.passed),
     };
   }
-  return withInbox(answer(workflow.self.id, request, progress, workflow.use(ItemSettings)), begun.inbox);
+  return withInbox(
+    answerOfSync(workflow.self.id, request, progress, workflow.use(ItemSettings)),
+    begun.inbox,
+  );
 }
 
 const saveInSteps = signedInWorkflow({ ...shape, run: runInSteps });
@@ -178,17 +188,17 @@ export const getSyncCommand = signedInWorkflow({
   run: (workflow, request) => commandStatus(workflow, request, { plans: oneTurnPlans, turn: runInOneTurn }),
 });
 
-interface More {
+interface FurtherBatch {
   readonly request: SyncRequest;
   readonly items: readonly ClientItem[];
   /** The rows of items that a transfer brings from another collection. */
   readonly incoming?: ReadonlyMap<string, ItemRow>;
 }
 
-function saveMore(workflow: Steps, more: More, before: SyncProgress): Promise<SyncProgress> {
+function saveFurtherBatch(workflow: Steps, more: FurtherBatch, before: SyncProgress): Promise<SyncProgress> {
   return workflow.turn({
     reads: (view) => storedPlan({ view, ...more, remainingBytes: before.remainingBytes }),
-    turn: (turn, reads, by) => save(turn, { ...more, reads, by: memberOf(turn, by) }, before),
+    turn: (turn, reads, by) => save(turn, { ...more, reads, by: savingUserOf(turn, by) }, before),
   });
 }
 
@@ -201,18 +211,18 @@ function ownCollection(
   const unsaved = { page, saved: [], conflicts: [], transfers: [], notHere: [], vaults: noVaults };
   const empty = { ...unsaved, remainingBytes, end: -1, head: now };
   return {
-    save: (items) => saveMore(workflow, { request, items }, empty),
+    save: (items) => saveFurtherBatch(workflow, { request, items }, empty),
     apply: (items) => {
       const incoming = new Map(items.map(({ row }) => [row.uuid, row]));
       const sent = items.map((each) => each.sent);
-      return saveMore(workflow, { request, items: sent, incoming }, empty);
+      return saveFurtherBatch(workflow, { request, items: sent, incoming }, empty);
     },
   };
 }
 
 /** Begins with the own collection and with the user's vaults. */
 function beginAll(view: View, request: SyncRequest, reads: PageReads & VaultReads): SyncProgress {
-  const progress = begin(view, request, reads);
+  const progress = beginSync(view, request, reads);
   return withVaults(progress, vaultPage(view, request, reads, progress.page));
 }
 
@@ -227,13 +237,13 @@ export const sync = choice({
   },
 });
 
-function memberOf(turn: Turn, { session, readonly }: SignedIn): Member {
+function savingUserOf(turn: Turn, { session, readonly }: SignedIn): SavingUser {
   return { userUuid: turn.self.id, sessionUuid: session.uuid, readOnly: readonly };
 }
 
 function save(turn: Turn, batch: Omit<ItemBatch, 'timers'>, progress: SyncProgress): SyncProgress | Refused {
   const before = turn.get(head);
-  const after = proceed(turn, { ...batch, timers: collectionTimers }, progress);
+  const after = saveBatch(turn, { ...batch, timers: collectionTimers }, progress);
   if (isRefused(after)) return after;
   if (after.head !== before) notifyOtherDevices(turn, before, after, batch.by.sessionUuid);
   return after;

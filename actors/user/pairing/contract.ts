@@ -1,4 +1,4 @@
-/** What administrators ask about pairings (docs/protocol/pairing.md), and what their audit trails say of it. */
+/** What administrators do with the pairings of assistant subscriptions (docs/protocol/pairing.md), and the audit event of it. */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import {
@@ -15,7 +15,7 @@ import {
 } from '../../pairing/operator-contract.ts';
 import { signedIn } from '../../signed-in.ts';
 
-/** Each may be refused with 403 `admin-required`, and as `PairingAdministration` says. */
+/** Each may be refused with 403 `admin-required`, or as the same command of `PairingAdministration`. */
 const commands = {
   getPairing: signedIn({ access: 'reads', fields: z.object(subscriptionFields), ok: statusView }),
   listPairings: signedIn({ access: 'reads', fields: z.object({}), ok: listView }),
@@ -26,15 +26,18 @@ const commands = {
   getPairingUsage: signedIn({ access: 'reads', fields: z.object(subscriptionFields), ok: usageView }),
 };
 
+const pairingEvent = z.enum([
+  'assistant-pairing-started',
+  'assistant-paired',
+  'assistant-unpaired',
+  'assistant-all-unpaired',
+]);
+export type PairingEvent = z.infer<typeof pairingEvent>;
+
 const tells = {
   /** Sent by the `pairing` actor in the commit of the event. */
   pairingNoted: z.object({
-    event: z.enum([
-      'assistant-pairing-started',
-      'assistant-paired',
-      'assistant-unpaired',
-      'assistant-all-unpaired',
-    ]),
+    event: pairingEvent,
     subscriptionId: z.string().nullable(),
   }),
 };

@@ -2,14 +2,14 @@
 import { tell } from '../../../runtime/command.ts';
 import { pairingId } from '../../pairing/contract.ts';
 import { PairingAdministration } from '../../pairing/operator-contract.ts';
-import { administeredBy } from '../administered.ts';
+import { adminForwarder } from '../administered.ts';
 import { audit } from '../audit/trail.ts';
 import { userPart } from '../hooks.ts';
 import { isActive } from '../profile.ts';
 import { UserPairing } from './contract.ts';
 
-const administered = administeredBy({
-  actorOf: (actors) => actors.get(PairingAdministration, pairingId).ask,
+const forward = adminForwarder({
+  askOf: (actors) => actors.get(PairingAdministration, pairingId).ask,
   unavailable: {
     refused: {
       reason: 'unavailable',
@@ -21,15 +21,15 @@ const administered = administeredBy({
 });
 
 const commands = {
-  getPairing: administered(UserPairing.commands.getPairing, (pairing, request) => pairing.status(request)),
-  listPairings: administered(UserPairing.commands.listPairings, (pairing, request) => pairing.list(request)),
-  startPairing: administered(UserPairing.commands.startPairing, (pairing, request) => pairing.start(request)),
-  completePairing: administered(UserPairing.commands.completePairing, (pairing, request) =>
+  getPairing: forward(UserPairing.commands.getPairing, (pairing, request) => pairing.status(request)),
+  listPairings: forward(UserPairing.commands.listPairings, (pairing, request) => pairing.list(request)),
+  startPairing: forward(UserPairing.commands.startPairing, (pairing, request) => pairing.start(request)),
+  completePairing: forward(UserPairing.commands.completePairing, (pairing, request) =>
     pairing.complete(request),
   ),
-  unpair: administered(UserPairing.commands.unpair, (pairing, request) => pairing.unpair(request)),
-  unpairAll: administered(UserPairing.commands.unpairAll, (pairing, request) => pairing.unpairAll(request)),
-  getPairingUsage: administered(UserPairing.commands.getPairingUsage, (pairing, request) =>
+  unpair: forward(UserPairing.commands.unpair, (pairing, request) => pairing.unpair(request)),
+  unpairAll: forward(UserPairing.commands.unpairAll, (pairing, request) => pairing.unpairAll(request)),
+  getPairingUsage: forward(UserPairing.commands.getPairingUsage, (pairing, request) =>
     pairing.usage(request),
   ),
 };

@@ -94,7 +94,10 @@ export const nextDayMs = (nowMs: number): number => (dayOf(nowMs) + 1) * dayMs;
 type OwnDelivery = Pick<PublishedReminder, 'channel'> & Pick<ReminderContents, 'destination'>;
 
 /** Undefined: nowhere for now. What the reminder says goes before what the account says. */
-export function targetOf(own: OwnDelivery, config: DeliveryConfig | null): DeliveryTarget | undefined {
+export function deliveryTargetOf(
+  own: OwnDelivery,
+  config: DeliveryConfig | null,
+): DeliveryTarget | undefined {
   const channel = own.channel ?? config?.channel;
   if (channel === undefined) return undefined;
   const ofAccount = config?.channel === channel ? config.destination : null;

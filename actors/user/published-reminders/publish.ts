@@ -15,11 +15,11 @@ import { type PublishedReminderResponse, PublishedReminders } from './contract.t
 import {
   type DeliveryConfig,
   deliveryConfig,
+  deliveryTargetOf,
   inherits,
   isSameTarget,
   ownTarget,
   setDeliveryConfig,
-  targetOf,
 } from './delivery-config.ts';
 import { type ReminderInput, readConfig, readReminder } from './input.ts';
 import {
@@ -37,7 +37,7 @@ import {
   sealContents,
 } from './published-reminder.ts';
 import { applyAnswers, markRecalled, type Recall, recallMail } from './recall.ts';
-import { armNext, dropMail, forgetDeliveries, put } from './watch.ts';
+import { armNext, dropMail, forgetDeliveries, putReminder } from './watch.ts';
 
 const unknown = refuse.notFound('There is no such reminder.', 'reminder-not-found');
 const tooMany = refuse.conflict(
@@ -203,8 +203,8 @@ function redirect(turn: Turn, reminder: PublishedReminder, changesTarget: boolea
   if (changesTarget && isInheriting(turn, reminder)) {
     // Nothing has been tried, so there is nothing to forget.
     const isUntouched = reminder.state === 'queued' && reminder.attempts === 0 && reminder.error === null;
-    if (!isUntouched) put(turn, begun(reminder, turn.nowMs));
-  } else if (reminder.state === 'claimed') put(turn, backInQueue(reminder, turn.nowMs));
+    if (!isUntouched) putReminder(turn, begun(reminder, turn.nowMs));
+  } else if (reminder.state === 'claimed') putReminder(turn, backInQueue(reminder, turn.nowMs));
 }
 
 // --- reminders ------------------------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ function publish(turn: Turn, input: ReminderInput, callId: string): PublishedRem
   if (change === 'occurrence') dropMail(turn, before);
   const record = withContents(turn, before, input);
   const reminder = change === 'occurrence' ? begun(record, turn.nowMs) : record;
-  put(turn, reminder);
+  putReminder(turn, reminder);
   return { ...reminder, updatedAtMs: turn.nowMs };
 }
 
@@ -277,7 +277,7 @@ function create(turn: Turn, input: ReminderInput, callId: string): PublishedRemi
     acceptedAtMs: null,
     wasDispatched: false,
   };
-  put(turn, made);
+  putReminder(turn, made);
   return made;
 }
 
@@ -300,7 +300,8 @@ function changeOf(
   const isText = stored.message === input.message && stored.dueAtMs === input.dueAtMs;
   if (isText && stored.channel === input.channel && stored.destination === input.destination) return 'none';
   const config = deliveryConfig(turn);
-  const isDelivery = !isText || !isSameTarget(targetOf(stored, config), targetOf(input, config));
+  const isDelivery =
+    !isText || !isSameTarget(deliveryTargetOf(stored, config), deliveryTargetOf(input, config));
   if (!isDelivery) return 'record';
   return before.state === 'sent' && input.dueAtMs <= before.dueAtMs ? 'record' : 'occurrence';
 }

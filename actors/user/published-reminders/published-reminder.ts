@@ -202,7 +202,7 @@ export const uncertain = (before: PublishedReminder): PublishedReminder => ({
 });
 
 /** The provider has not taken it. There is another attempt later, or none any more. */
-export function afterFailure(
+export function reminderAfterFailure(
   before: PublishedReminder,
   nowMs: number,
   error: DeliveryError,

@@ -14,7 +14,7 @@ import { userPart } from '../hooks.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
 import { type ReminderResponse, Reminders } from './contract.ts';
-import { messageOf, type Reminder, reminderMap, remindersMax, sealMessage } from './reminder.ts';
+import { openMessage, type Reminder, reminderMap, remindersMax, sealMessage } from './reminder.ts';
 import {
   areEnabled,
   forgetReminders,
@@ -114,7 +114,7 @@ function toResponse(view: View, reminder: Reminder): ReminderResponse {
   return {
     uuid: reminder.uuid,
     dueAt: reminder.dueAtMs,
-    message: messageOf(view, reminder),
+    message: openMessage(view, reminder),
     sent: reminder.state === 'sent',
     createdAt: reminder.createdAtMs,
   };

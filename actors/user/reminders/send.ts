@@ -9,7 +9,7 @@ import { isInUse, profileSlice } from '../profile.ts';
 import { scheduleOf } from '../schedule.ts';
 import { settingValue } from '../settings/stored.ts';
 import { Reminders } from './contract.ts';
-import { afterDue, ended, heldBack, isGone, messageOf, type Reminder, reminderMap } from './reminder.ts';
+import { afterDue, ended, heldBack, isGone, openMessage, type Reminder, reminderMap } from './reminder.ts';
 
 const { sendReminders } = Reminders.timers;
 
@@ -59,7 +59,7 @@ function recipientOf(turn: Turn): string | undefined {
 }
 
 function send(turn: Turn, reminder: Reminder, recipient: string): void {
-  const message = messageOf(turn, reminder);
+  const message = openMessage(turn, reminder);
   const text = textOf([
     message,
     `It was due on ${isoTime(reminder.dueAtMs)}.`,

@@ -20,7 +20,7 @@ import { audit } from '../audit/trail.ts';
 import { userPart } from '../hooks.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
 import { Requests } from './contract.ts';
-import { exportPageOf, type PageRows, pagePlans } from './export-pages.ts';
+import { exportPageOf, exportPagePlans, type PageRows } from './export-pages.ts';
 
 const exportAgeMs = 86_400_000;
 /** Each download reads the whole account. */
@@ -90,7 +90,7 @@ const nothing: PageRows = { rows: [], complete: true, upTo: 0 };
 
 const exportPage = signedInRead({
   ...Requests.commands.exportPage,
-  reads: (view, { cursor }) => pagePlans(view, cursor),
+  reads: (view, { cursor }) => exportPagePlans(view, cursor),
   answer: (view, { downloadUuid, cursor }, { own, theirs }) => {
     const current = view.get(exportSlice)?.current;
     const isCurrent = current?.uuid === downloadUuid && view.nowMs < current.beganAtMs + downloadAgeMs;

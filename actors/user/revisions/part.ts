@@ -2,9 +2,12 @@
 import { range, type Turn, tell, type View } from '../../../runtime/command.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { type ItemRow, transferVersionOf } from '../../collection/item.ts';
-import { leftPlan, removeLeft } from '../../collection/revisions/deleted-elsewhere.ts';
 import {
-  deleteRevision as deleteFound,
+  remainingRevisionsPlan,
+  removeRemainingRevisions,
+} from '../../collection/revisions/deleted-elsewhere.ts';
+import {
+  removeRevision as deleteFound,
   type HistoryPlans,
   historyOf,
   historyPlan,
@@ -15,7 +18,11 @@ import {
   revisionPlan,
 } from '../../collection/revisions/read.ts';
 import { revision } from '../../collection/revisions/table.ts';
-import { elsewherePlan, tellElsewhere, tellVaults } from '../../collection/revisions/tell-elsewhere.ts';
+import {
+  formerCollectionsPlan,
+  tellFormerCollections,
+  tellFormerVaults,
+} from '../../collection/revisions/tell-elsewhere.ts';
 import { revisionTimers } from '../../collection/revisions/timers.ts';
 import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
 import { ItemSettings } from '../../collection/settings.ts';
@@ -27,7 +34,7 @@ import { profileSlice } from '../profile.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { askIfThere } from '../vaults/ask.ts';
 import { Revisions } from './contract.ts';
-import { newestFirst } from './order.ts';
+import { compareNewestFirst } from './order.ts';
 
 const notUuids = refuse.badRequest('That is not the uuid of an item or a revision.');
 const unknown = refuse.notFound('Revision not found.');
@@ -78,7 +85,7 @@ const listRevisions = signedInWorkflow({
       );
       revisions.push(...(reply?.revisions ?? []));
     }
-    const newest = revisions.toSorted(newestFirst);
+    const newest = revisions.toSorted(compareNewestFirst);
     const { perItemMax } = workflow.use(ItemSettings).revisions;
     return { revisions: newest.slice(0, perItemMax) };
   },
@@ -139,8 +146,8 @@ const deleteRevision = signedInWorkflow({
 /** Also for an account that is being purged. */
 const deletedHere = tell({
   ...Revisions.tells.deletedHere,
-  reads: (_view, payload) => elsewherePlan(payload),
-  turn: (turn, payload, _sender, reads) => tellElsewhere(turn, payload, reads),
+  reads: (_view, payload) => formerCollectionsPlan(payload),
+  turn: (turn, payload, _sender, reads) => tellFormerCollections(turn, payload, reads),
 });
 
 /**
@@ -149,10 +156,10 @@ const deletedHere = tell({
  */
 const deletedElsewhere = tell({
   ...Revisions.tells.deletedElsewhere,
-  reads: (view, payload) => ({ ...leftPlan(view, payload), ...elsewherePlan(payload) }),
+  reads: (view, payload) => ({ ...remainingRevisionsPlan(view, payload), ...formerCollectionsPlan(payload) }),
   turn: (turn, payload, { address: deletedBy }, reads) => {
-    tellVaults(turn, payload, reads, deletedBy.id);
-    if (!isGone(turn)) removeLeft(turn, payload, reads);
+    tellFormerVaults(turn, payload, reads, deletedBy.id);
+    if (!isGone(turn)) removeRemainingRevisions(turn, payload, reads);
   },
 });
 

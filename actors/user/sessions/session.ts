@@ -180,7 +180,7 @@ const minutes = new WeakMap<Activation, Map<string, number>>();
 
 type SessionUse = Pick<Session, 'uuid' | 'updatedAtMs'>;
 
-export function noteUse(
+export function noteSessionUse(
   { activation, nowMs }: Pick<View, 'activation'> & { readonly nowMs: number },
   { uuid }: SessionUse,
 ): void {

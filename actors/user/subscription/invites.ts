@@ -37,7 +37,7 @@ import { Subscription } from './contract.ts';
 import { ownSubscriptionId } from './own-subscription.ts';
 
 /** Finds the inviter: an invitee knows only the uuid of the invite. */
-export const inviteTable = table({
+export const subscriptionInviteTable = table({
   name: 'subscription_invite',
   columns: { user_uuid: 'uuid', uuid: 'uuid' },
   key: ['user_uuid', 'uuid'],
@@ -103,7 +103,7 @@ export const createInvite = signedInTurn({
     const times = { createdAtMicros: turn.nowMicros, updatedAtMicros: turn.nowMicros };
     const uuid = turn.random.uuid();
     turn.setEntry(inviteMap, uuid, { uuid, inviter, invitee, status: 'sent', inviteeUuid: null, ...times });
-    turn.put(inviteTable, { user_uuid: turn.self.id, uuid });
+    turn.put(subscriptionInviteTable, { user_uuid: turn.self.id, uuid });
     mailInvite(turn, { uuid, inviter, invitee });
     audit(turn, 'subscription-invite-sent', session, uuid);
     return { success: true, sharedSubscriptionInvitationUuid: uuid };
@@ -205,7 +205,7 @@ function change(turn: Turn, invite: Invite, to: Partial<Invite>): void {
 function forget(turn: Turn, invite: Invite | undefined): void {
   if (invite === undefined) return;
   turn.removeEntry(inviteMap, invite.uuid);
-  turn.remove(inviteTable, { user_uuid: turn.self.id, uuid: invite.uuid });
+  turn.remove(subscriptionInviteTable, { user_uuid: turn.self.id, uuid: invite.uuid });
 }
 
 const inviteMailId = (inviteUuid: string): string => `invite:${inviteUuid}`;

@@ -16,8 +16,8 @@ import {
   forgetInvites,
   inviteLeft,
   inviteMap,
-  inviteTable,
   listInvites,
+  subscriptionInviteTable,
 } from './invites.ts';
 import { ownSubscription, premiumSlice } from './own-subscription.ts';
 import {
@@ -103,7 +103,7 @@ export const subscription = userPart(Subscription, {
   name: 'subscription',
   uses: [AccountSettings, SubscriptionTokens],
   slices: [premiumSlice, inviteMap, shareMap],
-  tables: [inviteTable],
+  tables: [subscriptionInviteTable],
   commands,
   tells,
   on: {

@@ -18,7 +18,7 @@ import { refuse } from '../../reply.ts';
 import { profileSlice } from '../profile.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
 import { Subscription } from './contract.ts';
-import { cancelInvite, inviteTable } from './invites.ts';
+import { cancelInvite, subscriptionInviteTable } from './invites.ts';
 
 const sharesMax = 20;
 
@@ -127,7 +127,9 @@ export function sharedSubscriptionId(view: View): number | undefined {
 }
 
 /** A text that is no uuid names no invite. */
-const inviteNamed = (uuid: string) => ({ invite: lookup(inviteTable, isUuid(uuid) ? [{ uuid }] : []) });
+const inviteNamed = (uuid: string) => ({
+  invite: lookup(subscriptionInviteTable, isUuid(uuid) ? [{ uuid }] : []),
+});
 
 /** False: there is no room for it. */
 function want(turn: Turn, inviteUuid: string, inviterUuid: string): boolean {

@@ -7,7 +7,7 @@ import { forgetInviteCopy, inboundInvitesPlan, inviteCopyPlan } from '../inbox/i
 import { clear, clearPlans, selfRemoved } from '../inbox/notifications.ts';
 import { inboundInviteTable } from '../inbox/tables.ts';
 import { signedInWorkflow } from '../signed-in.ts';
-import { askIfThere, askVault, checkSession, forEach, uuidOf } from './ask.ts';
+import { askIfThere, askVault, forEach, sessionCheckStep, uuidOf } from './ask.ts';
 import { Vaults } from './contract.ts';
 import { mayCollaborate, noteJoined, startJoining, stopJoining, switchedOff } from './memberships.ts';
 
@@ -57,7 +57,7 @@ export const endVaultInvite = signedInWorkflow({
   run: async (workflow, request) => {
     const { id: by } = workflow.self;
     const inviteUuid = request.inviteUuid.toLowerCase();
-    await workflow.turn(checkSession);
+    await workflow.turn(sessionCheckStep);
     const ended = await askVault(
       workflow,
       request.sharedVaultUuid,

@@ -7,7 +7,7 @@ import { audit } from '../audit/trail.ts';
 import { userPart } from '../hooks.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { acceptVaultInvite, declineInboundInvites, endVaultInvite } from './answer-invites.ts';
-import { askVault, checkSession, namesNoUser, uuidOf } from './ask.ts';
+import { askVault, namesNoUser, sessionCheckStep, uuidOf } from './ask.ts';
 import { Vaults } from './contract.ts';
 import { listVaults } from './list.ts';
 import { inviteMailSlice, mailVaultInviteTell } from './mail-invite.ts';
@@ -35,7 +35,7 @@ import {
 const listVaultMembers = signedInWorkflow({
   ...Vaults.commands.listVaultMembers,
   run: async (workflow, { sharedVaultUuid }) => {
-    await workflow.turn(checkSession);
+    await workflow.turn(sessionCheckStep);
     return askVault(workflow, sharedVaultUuid, (vault) => vault.members({ by: workflow.self.id }));
   },
 });
@@ -44,7 +44,7 @@ const removeVaultMember = signedInWorkflow({
   ...Vaults.commands.removeVaultMember,
   run: async (workflow, { sharedVaultUuid, userUuid: sent }) => {
     const { id: by } = workflow.self;
-    await workflow.turn(checkSession);
+    await workflow.turn(sessionCheckStep);
     const userUuid = uuidOf(sent) ?? namesNoUser;
     const removed = await askVault(workflow, sharedVaultUuid, (vault) =>
       vault.removeMember({ by, userUuid }),
@@ -64,7 +64,7 @@ const removeVaultMember = signedInWorkflow({
 const designateSurvivor = signedInWorkflow({
   ...Vaults.commands.designateSurvivor,
   run: async (workflow, { sharedVaultUuid, userUuid: sent }) => {
-    await workflow.turn(checkSession);
+    await workflow.turn(sessionCheckStep);
     const userUuid = uuidOf(sent) ?? namesNoUser;
     const done = await askVault(workflow, sharedVaultUuid, (vault) =>
       vault.designateSurvivor({ by: workflow.self.id, userUuid }),
@@ -101,7 +101,7 @@ const createVault = signedInWorkflow({
 const deleteVault = signedInWorkflow({
   ...Vaults.commands.deleteVault,
   run: async (workflow, { sharedVaultUuid }) => {
-    await workflow.turn(checkSession);
+    await workflow.turn(sessionCheckStep);
     const ended = await askVault(workflow, sharedVaultUuid, (vault) => vault.end({ by: workflow.self.id }));
     if (isRefused(ended)) return ended;
     const vaultUuid = sharedVaultUuid.toLowerCase();

@@ -9,9 +9,9 @@ import { type Refused, refuse } from '../../reply.ts';
 import { noSuchInvite, Vault } from '../../vault/contract.ts';
 import { inviteResponse } from '../../vault/responses.ts';
 import { VaultSettings } from '../../vault/settings.ts';
-import { type InviteRow, inviteTable } from '../../vault/tables.ts';
+import { type InviteRow, vaultInviteTable } from '../../vault/tables.ts';
 import { signedInWorkflow } from '../signed-in.ts';
-import { askIfThere, askVault, checkSession, forEach, uuidOf } from './ask.ts';
+import { askIfThere, askVault, forEach, sessionCheckStep, uuidOf } from './ask.ts';
 import { Vaults } from './contract.ts';
 import { fromStart, membershipFor, ownVaultsPlan } from './list.ts';
 import { mayCollaborate, switchedOff } from './memberships.ts';
@@ -80,7 +80,7 @@ function defectOf(encryptedMessage: string): Refused | undefined {
 export const listVaultInvites = signedInWorkflow({
   ...Vaults.commands.listVaultInvites,
   run: async (workflow, { sharedVaultUuid }) => {
-    await workflow.turn(checkSession);
+    await workflow.turn(sessionCheckStep);
     const { id: by } = workflow.self;
     const sent = await askIfThere(workflow, Vault, sharedVaultUuid, (vault) => vault.sentInvites({ by }));
     return sent ?? { invites: [] };
@@ -105,7 +105,7 @@ export const listOutboundInvites = signedInWorkflow({
 export const cancelVaultInvites = signedInWorkflow({
   ...Vaults.commands.cancelVaultInvites,
   run: async (workflow, { sharedVaultUuid }) => {
-    await workflow.turn(checkSession);
+    await workflow.turn(sessionCheckStep);
     const { id: by } = workflow.self;
     await askIfThere(workflow, Vault, sharedVaultUuid, (vault) => vault.cancelInvites({ by }));
     return { success: true };
@@ -132,7 +132,7 @@ const ownedBy = ({ self }: Pick<View, 'self'>, { vaults }: OwnVaults): readonly 
     .map(({ owner }) => owner);
 
 const sentPlan = (view: View, owned: readonly string[], columns?: readonly (keyof InviteRow)[]) =>
-  crossOwner(inviteTable, {
+  crossOwner(vaultInviteTable, {
     membership: membershipFor(view),
     owners: fromStart(owned),
     limit: listedMax,
@@ -140,13 +140,13 @@ const sentPlan = (view: View, owned: readonly string[], columns?: readonly (keyo
     ...(columns !== undefined && { columns }),
   });
 
-const rowsOf = ({ owners }: CrossOwnerResult<typeof inviteTable>): readonly InviteRow[] =>
+const rowsOf = ({ owners }: CrossOwnerResult<typeof vaultInviteTable>): readonly InviteRow[] =>
   owners.flatMap(({ rows }) => rows);
 
 /** One more invite may be sent, or one that was sent may be changed. The changed one does not count. */
 const checkLimits = (owned: readonly string[], isReplaced: (row: InviteRow) => boolean) => ({
   reads: (view: View) => ({ sent: sentPlan(view, owned, ['invitee', 'uuid', 'bytes']) }),
-  turn: (turn: View, { sent }: { readonly sent: CrossOwnerResult<typeof inviteTable> }) => {
+  turn: (turn: View, { sent }: { readonly sent: CrossOwnerResult<typeof vaultInviteTable> }) => {
     const others = rowsOf(sent).filter((row) => !isReplaced(row));
     return isWithinLimits(turn, others) ? {} : tooMany;
   },

@@ -27,11 +27,11 @@ import { dismiss, memberListPlan, vaultKey } from '../member-list.ts';
 import { inviteResponse } from '../responses.ts';
 import { invitesMax } from '../settings.ts';
 import { statusSlice } from '../state.ts';
-import { type InviteRow, inviteTable, type MemberRow, memberTable, vaultTable } from '../tables.ts';
+import { type InviteRow, type MemberRow, memberTable, vaultInviteTable, vaultTable } from '../tables.ts';
 
 const plan = (view: View) => ({
   ...memberListPlan(view),
-  invites: range(inviteTable, { after: 0, through: view.get(head).position, limit: invitesMax }),
+  invites: range(vaultInviteTable, { after: 0, through: view.get(head).position, limit: invitesMax }),
 });
 type Reads = PlanResults<ReturnType<typeof plan>>;
 
@@ -142,7 +142,7 @@ function writeInvites(
 ): void {
   const uuids = new Set(imported.map(({ uuid }) => uuid));
   for (const { invitee, uuid } of invites.rows.filter((row) => !uuids.has(row.uuid))) {
-    turn.remove(inviteTable, { vault: turn.self.id, invitee });
+    turn.remove(vaultInviteTable, { vault: turn.self.id, invitee });
     turn.tell(Inbox, invitee).inviteGone({ vaultUuid: turn.self.id, inviteUuid: uuid });
   }
   for (const each of imported) {
@@ -158,7 +158,7 @@ function writeInvites(
       created_at: each.createdAt,
       updated_at: each.updatedAt,
     };
-    turn.put(inviteTable, row);
+    turn.put(vaultInviteTable, row);
     turn.tell(Inbox, row.invitee).invited({ invite: inviteResponse(row), isNew: false });
   }
 }

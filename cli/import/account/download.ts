@@ -5,7 +5,7 @@ import { CommandFailure, exitCodes } from '../../failure.ts';
 import { type ClientRequest, HttpClient, RefusedError, type ServerAddress } from '../../http-client.ts';
 import type { Terminal } from '../../session.ts';
 import type { Spool } from '../source/spool.ts';
-import { type KeyParams, serverPasswordOf } from './server-password.ts';
+import { type ReceivedKeyParams, serverPasswordOf } from './server-password.ts';
 
 /** The API version whose sessions use the Authorization header, not cookies. */
 const sessionApi = '20200115';
@@ -33,7 +33,7 @@ export interface DownloadedAccount {
 
 interface SignedIn {
   readonly userUuid: string;
-  readonly keyParams: KeyParams;
+  readonly keyParams: ReceivedKeyParams;
   readonly serverPassword: string;
   readonly bearer: string;
 }
@@ -93,7 +93,7 @@ async function keyParamsOf(
   ask: AskServer,
   body: object,
   { askSecret }: Pick<Terminal, 'askSecret'>,
-): Promise<KeyParams> {
+): Promise<ReceivedKeyParams> {
   try {
     return await ask('POST', '/v2/login-params', { body });
   } catch (error) {

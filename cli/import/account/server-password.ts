@@ -2,7 +2,7 @@
 import { type Argon2id, serverPassword } from '../../../actors/identity/client-sign-in.ts';
 import { CommandFailure, exitCodes } from '../../failure.ts';
 
-export interface KeyParams {
+export interface ReceivedKeyParams {
   readonly identifier: string;
   readonly version: string;
   readonly pw_nonce: string;
@@ -10,10 +10,10 @@ export interface KeyParams {
   readonly origination?: string;
 }
 
-/** @throws Failure for an account of an older protocol */
+/** @throws CommandFailure for an account of an older protocol */
 export async function serverPasswordOf(
   password: string,
-  { version, identifier, pw_nonce: nonce }: KeyParams,
+  { version, identifier, pw_nonce: nonce }: ReceivedKeyParams,
 ): Promise<string> {
   if (version !== '004') {
     throw new CommandFailure(

@@ -13,8 +13,8 @@ export interface TransportMetrics {
 }
 
 /**
- * `mac`: no process of this cluster sent it there; `stale`: it was sent too long ago, by one of the two clocks; `expired`: it
- * came when its caller no longer waited; `undeliverable`: NATS did not take it.
+ * `mac`: no process of this cluster sent it there. `stale`: it was sent too long ago, by one of the two clocks. `expired`: it
+ * came when its caller no longer waited. `undeliverable`: NATS did not take it.
  */
 export type RejectedReason = FrameError['reason'] | 'shard-count' | 'expired' | 'undeliverable';
 export type ConnectionName = 'control' | 'bulk';

@@ -61,7 +61,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a-call-before-it-is-in-flight',
     harm: 'After a crash a message is sent twice, as nobody knows that it was being sent.',
     file: 'actors/user/published-reminders/deliver.ts',
-    find: '  put(turn, inFlight(reminder));\n  return true;',
+    find: '  putReminder(turn, inFlight(reminder));\n  return true;',
     replace: '  return true;',
     tests: ['test/races/reminder-delivery.test.ts'],
   },
