@@ -45,8 +45,7 @@ import {
   valueDigest,
   vaultDigest,
 } from '../proto/import-digests.ts';
-import { NotFoundError } from '../runtime/errors.ts';
-import type { Ask, AskOptions } from '../runtime/handles.ts';
+import { type Ask, type AskOptions, unlessAbsent } from '../runtime/handles.ts';
 import type { Handlers } from './calls.ts';
 import { CallError, failedPrecondition, invalidArgument, notFound, okOrThrow } from './errors.ts';
 import { limitField, uuidField } from './fields.ts';
@@ -112,7 +111,7 @@ function accountHandlers(
 
     async beginAccount({ userUuid, keyParams, ...account }, ask) {
       if (keyParams === undefined) throw invalidArgument('key_params is missing.');
-      const answer = await gone(user(userUuid).importAccount({ keyParams, ...account }, ask));
+      const answer = await unlessAbsent(user(userUuid).importAccount({ keyParams, ...account }, ask));
       if (answer === undefined) return { refused: 'deleted', fresh: false, refusedSettings: [] };
       if ('refused' in answer) return { refused: answer.refused, fresh: false, refusedSettings: [] };
       if (answer.fresh) logger.info({ userUuid }, 'an import has made an account');
@@ -153,7 +152,7 @@ function accountHandlers(
 
 /** Undefined if there is no account. An import that was refused leaves an actor without one. */
 async function shown(user: ReturnType<User>, ask: AskOptions) {
-  const imported = await gone(user.importShow({}, ask));
+  const imported = await unlessAbsent(user.importShow({}, ask));
   return imported?.keyParams['version'] === undefined ? undefined : imported;
 }
 
@@ -164,7 +163,7 @@ function vaultHandlers(user: User, vault: Vault): Pick<Handlers<ImportService>, 
       if (phases.some((phase) => phase !== 'closed' && phase !== 'locked')) {
         return { refused: 'used', fresh: false };
       }
-      const answer = await gone(
+      const answer = await unlessAbsent(
         vault(vaultUuid).importVault(
           {
             ...about,
@@ -296,18 +295,8 @@ async function* pieceOf(content: Uint8Array) {
   yield content;
 }
 
-/** Undefined: the actor was there, and is gone for good. */
-async function gone<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof NotFoundError) return undefined;
-    throw error;
-  }
-}
-
 async function there<T>(reply: Promise<T>): Promise<T> {
-  const answer = await gone(reply);
+  const answer = await unlessAbsent(reply);
   if (answer === undefined) throw notFound('An import has not begun with this.');
   return answer;
 }
@@ -316,7 +305,7 @@ async function phaseOf(
   user: { importShow(request: object, ask: AskOptions): Promise<{ readonly phase: string }> },
   ask: AskOptions,
 ): Promise<string> {
-  return (await gone(user.importShow({}, ask)))?.phase ?? 'none';
+  return (await unlessAbsent(user.importShow({}, ask)))?.phase ?? 'none';
 }
 
 function withPermission<T extends Pick<ImportMember, 'permission'>>(of: T) {

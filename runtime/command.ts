@@ -356,11 +356,12 @@ export function choice<Request, Reply>(
   return { type: 'choice', ...definition };
 }
 
-/** A timer's handler. Its row goes in the commit of its turn unless the turn arms it again. */
+/**
+ * A timer's handler. If its time was missed, it runs once, late. Its row goes in the commit of its turn unless the turn arms it
+ * again.
+ */
 export interface TimerHandler<Payload = unknown, P extends Plans = Plans> {
   readonly payload: z.ZodType<Payload>;
-  /** What happens when its time was missed: it runs once, late, or is dropped when later than `skipAfterMs`. */
-  readonly missed: 'fire-once' | { readonly skipAfterMs: number };
   readonly reads?: (view: View, payload: Payload) => P;
   readonly turn: (turn: Turn, payload: Payload, reads: PlanResults<P>) => void;
 }

@@ -76,8 +76,7 @@ function plansOf(view: View, request: SyncRequest, version?: number) {
 }
 const idleSyncs = new IdleSyncCache<ReturnType<typeof plansOf>>();
 
-const read = signedInRead({
-  ...shape,
+const read = signedInRead(shape, {
   known: upToDate,
   reads: (view, request) => idleSyncs.plans(view, request, plansOf),
   answer: (view, request, reads) =>
@@ -130,7 +129,7 @@ function runInOneTurn(
   return withInbox(answerOfSync(turn.self.id, request, whole, turn.use(ItemSettings)), inbox);
 }
 
-const saveInOneTurn = signedInTurn({ ...shape, reads: oneTurnPlans, turn: runInOneTurn });
+const saveInOneTurn = signedInTurn(shape, { reads: oneTurnPlans, turn: runInOneTurn });
 
 async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncReply | Refused> {
   const sent = request.items ?? none;
@@ -166,27 +165,24 @@ async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncRe
   );
 }
 
-const saveInSteps = signedInWorkflow({ ...shape, run: runInSteps });
+const saveInSteps = signedInWorkflow(shape, runInSteps);
 
 /** One turn saves all of it. */
 const isPlain = (request: SyncRequest, settings: ItemSettings): boolean =>
   fitsOneTurn(request.items ?? none, settings.turnLimits) && !mayConcernVaults(request);
 
-const namedSync = signedInWorkflow({
-  ...shape,
-  run: (workflow, request) =>
-    carryOut(workflow, request, {
-      isPlain: isPlain(request, workflow.use(ItemSettings)),
-      plans: oneTurnPlans,
-      turn: runInOneTurn,
-      steps: runInSteps,
-    }),
-});
+const namedSync = signedInWorkflow(shape, (workflow, request) =>
+  carryOut(workflow, request, {
+    isPlain: isPlain(request, workflow.use(ItemSettings)),
+    plans: oneTurnPlans,
+    turn: runInOneTurn,
+    steps: runInSteps,
+  }),
+);
 
-export const getSyncCommand = signedInWorkflow({
-  ...SyncLane.commands.getSyncCommand,
-  run: (workflow, request) => commandStatus(workflow, request, { plans: oneTurnPlans, turn: runInOneTurn }),
-});
+export const getSyncCommand = signedInWorkflow(SyncLane.commands.getSyncCommand, (workflow, request) =>
+  commandStatus(workflow, request, { plans: oneTurnPlans, turn: runInOneTurn }),
+);
 
 interface FurtherBatch {
   readonly request: SyncRequest;
