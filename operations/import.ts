@@ -26,6 +26,7 @@ import {
 } from '../actors/import/operator-contract.ts';
 import { permissions } from '../actors/inbox-entries.ts';
 import { isRefusedSetting } from '../actors/user/settings/contract.ts';
+import { Vault } from '../actors/vault/contract.ts';
 import type {
   ImportCollection,
   ImportFile,
@@ -72,15 +73,15 @@ export function importHandlers(options: Options): Handlers<ImportService> {
     },
 
     ...accountHandlers(options, user),
-    ...vaultHandlers(user, vault),
+    ...vaultHandlers(options, user, vault),
     ...itemHandlers(collection),
     ...fileHandlers(options, collection),
   };
 }
 
 type User = (uuid: string) => Ask<(typeof UserImport)['commands']>;
-type Vault = (uuid: string) => Ask<(typeof VaultImport)['commands']>;
-type Collection = (of: ImportCollection | undefined) => ReturnType<User> | ReturnType<Vault>;
+type VaultOf = (uuid: string) => Ask<(typeof VaultImport)['commands']>;
+type Collection = (of: ImportCollection | undefined) => ReturnType<User> | ReturnType<VaultOf>;
 
 function accountHandlers(
   { lookups, logger }: Pick<Options, 'lookups' | 'logger'>,
@@ -141,6 +142,7 @@ function accountHandlers(
           sha256: notificationDigest(each),
         })),
         items: imported.items,
+        vaultUuids: imported.vaultUuids ?? [],
       };
     },
 
@@ -156,13 +158,22 @@ async function shown(user: ReturnType<User>, ask: AskOptions) {
   return imported?.keyParams['version'] === undefined ? undefined : imported;
 }
 
-function vaultHandlers(user: User, vault: Vault): Pick<Handlers<ImportService>, 'writeVault' | 'showVault'> {
+function vaultHandlers(
+  { actors, logger }: Pick<Options, 'actors' | 'logger'>,
+  user: User,
+  vault: VaultOf,
+): Pick<Handlers<ImportService>, 'writeVault' | 'showVault' | 'endVault'> {
+  const areAll = async (
+    phases: readonly string[],
+    members: readonly { readonly userUuid: string }[],
+    ask: AskOptions,
+  ) => {
+    const found = await Promise.all(members.map((member) => phaseOf(user(member.userUuid), ask)));
+    return found.every((phase) => phases.includes(phase));
+  };
   return {
     async writeVault({ vaultUuid, members, invites, survivorUuid, ...about }, ask) {
-      const phases = await Promise.all(members.map((member) => phaseOf(user(member.userUuid), ask)));
-      if (phases.some((phase) => phase !== 'closed' && phase !== 'locked')) {
-        return { refused: 'used', fresh: false };
-      }
+      if (!(await areAll(['closed', 'locked'], members, ask))) return { refused: 'used', fresh: false };
       const answer = await unlessAbsent(
         vault(vaultUuid).importVault(
           {
@@ -186,6 +197,19 @@ function vaultHandlers(user: User, vault: Vault): Pick<Handlers<ImportService>, 
         members: members.map((each) => ({ uuid: each.uuid, sha256: memberDigest(each) })),
         invites: invites.map((each) => ({ uuid: each.uuid, sha256: inviteDigest(each) })),
       };
+    },
+
+    async endVault({ vaultUuid, checkOnly }, ask) {
+      const { vault: row, members, isImported } = await there(vault(vaultUuid).importShowVault({}, ask));
+      if (row === null) throw notFound('There is no such vault.');
+      if (!isImported) return { refused: 'native' };
+      if (!(await areAll(['closed', 'locked', 'open'], members, ask))) return { refused: 'used' };
+      if (!checkOnly) {
+        const uuid = uuidField('vault_uuid', vaultUuid);
+        okOrThrow(await there(actors.get(Vault, uuid).ask.end({ by: row.ownerUuid }, ask)));
+        logger.info({ vaultUuid: uuid }, 'an import has ended a shared vault');
+      }
+      return { refused: '' };
     },
   };
 }

@@ -25,6 +25,7 @@ interface AccountOptions {
   readonly email: string;
   readonly accessKeyFile?: string;
   readonly history?: boolean;
+  readonly oldProtocol?: boolean;
   readonly dryRun?: boolean;
 }
 
@@ -35,6 +36,7 @@ export function addImportAccount(group: TeachingCommand, run: RunWithSession): v
     .requiredOption('--email <address>', 'the address or name that signs in there')
     .option('--access-key-file <file>', 'the file with its access key, if clients need one')
     .option('--history', 'also bring the history of items: two requests for each of them')
+    .option('--old-protocol', 'the account is of protocol 001 or 002, and its server may know that')
     .option('--dry-run', 'say what would come and why something would not; nothing is written')
     .summary('bring one account from any server, with its password')
     .description(
@@ -72,14 +74,15 @@ async function importAccount(session: CommandSession, options: AccountOptions): 
 async function download(
   session: CommandSession,
   path: string,
-  { from, email, accessKeyFile, history = false }: AccountOptions,
+  { from, email, accessKeyFile, history = false, oldProtocol = false }: AccountOptions,
   password: string,
 ): Promise<DownloadedAccount> {
   const accessKey = accessKeyFile && readInputFile(accessKeyFile, '--access-key-file').toString().trim();
   const server: ServerAddress = { url: serverUrl(from), accessKey, deadlineMs: session.deadlineMs };
   const spool = await createSpool(path);
   try {
-    return await downloadAccount({ server, email, password, withHistory: history }, spool, session.terminal);
+    const credentials = { email, password, acceptsOldProtocol: oldProtocol };
+    return await downloadAccount({ server, ...credentials, withHistory: history }, spool, session.terminal);
   } catch (error) {
     if (error instanceof UnreachableError) throw CommandFailure.unavailable(`${error.message}.`);
     if (error instanceof RefusedError) throw CommandFailure.refused(error.message);
@@ -109,10 +112,10 @@ async function bring(
     preferred: new Set(),
     progress: () => undefined,
   };
-  await runImport(context, undefined, { keepClosed: true });
+  await runImport(context, undefined, { keepClosed: true, isWhole: false });
   const { report } = context;
   const isHere = !dryRun && (await target.showAccount(userUuid))?.phase === 'closed';
-  const compared = isHere ? await verifyImport(context, undefined) : undefined;
+  const compared = isHere ? await verifyImport(context, undefined, { isWhole: false }) : undefined;
   const isSame = compared?.differenceCount === 0;
   if (isSame) await target.ask(ImportService.openAccount, { userUuid, unlock: false });
   const document = { ...report.document(), userUuid, dryRun, opened: isSame, inVaults, compared };

@@ -122,7 +122,7 @@ async function importServer(session: CommandSession, options: ImportServerOption
       return { dryRun: context.dryRun, seconds, ...ended, ...report.document() };
     };
     try {
-      await runImport(context, files, { keepClosed: options.keepClosed === true });
+      await runImport(context, files, { keepClosed: options.keepClosed === true, isWhole: true });
     } catch (error) {
       keep(options.report, documentOf({ failed: (error as Error).message }));
       throw error;
@@ -144,6 +144,11 @@ function textOf(context: ImportContext, seconds: number, file: string): string {
     '',
     ...(dryRun ? [] : [`${seconds.toFixed(1)} s, ${rate} items/s.`]),
     ...keysText(context),
+    ...(report.endedVaults > 0
+      ? [
+          `${counted(report.endedVaults, 'shared vault')} of an earlier pass ${dryRun ? 'would end' : 'ended'} here, deleted there.`,
+        ]
+      : []),
     ...(report.opened > 0 ? [`${counted(report.opened, 'account')} may sign in now.`] : []),
     ...(report.locked > 0
       ? [`${counted(report.locked, 'account')} locked: \`import unlock\` opens one.`]
@@ -163,7 +168,7 @@ function keysText({ report, limits }: ImportContext): string[] {
 async function verify(session: CommandSession, options: SourceOptions): Promise<number> {
   const choices = { withoutKey: 'drop' as const, dryRun: false };
   return withContext(session, { ...options, ...choices }, async (context, files) => {
-    const compared = await verifyImport(context, files);
+    const compared = await verifyImport(context, files, { isWhole: true });
     const isSame = compared.differenceCount === 0;
     keep(options.report, { same: isSame, ...compared });
     session.answer({ same: isSame, ...compared }, () => comparedText(compared, options.report));

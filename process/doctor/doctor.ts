@@ -55,7 +55,7 @@ export async function examine(read: () => Configuration = configuration): Promis
 /** Undefined if the root secret is in a file of the server that the doctor cannot read. */
 async function questionOf(secretKey: string | undefined, dataDirectory: string): Promise<string | undefined> {
   const text = secretKey ?? (await readFile(join(dataDirectory, rootSecretFile), 'utf8').catch(() => ''));
-  const rootSecret = parseRootSecret(text);
+  const rootSecret = parseRootSecret(text.trim());
   if (rootSecret === undefined) return undefined;
   const key = createKeyring(rootSecret).derive(probeKeyPurpose);
   return probeQuestion(key, systemClock.nowMs(), systemRandom);
