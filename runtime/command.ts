@@ -155,16 +155,14 @@ export const keys = <T extends AnyTable>(
   table: T,
   rowKeys: readonly KeyOf<T>[],
   budgetBytes?: number,
-): KeysPlan<T> => ({
-  plan: 'keys',
-  table,
-  keys: rowKeys,
-  ...(budgetBytes !== undefined && { budgetBytes }),
-});
+): KeysPlan<T> => {
+  const plan: KeysPlan<T> = { plan: 'keys', table, keys: rowKeys };
+  return budgetBytes === undefined ? plan : { ...plan, budgetBytes };
+};
 export const range = <T extends AnyTable>(
   table: T,
   options: Omit<RangePlan<T>, 'plan' | 'table'>,
-): RangePlan<T> => Object.assign({ plan: 'range' as const, table }, options);
+): RangePlan<T> => ({ ...options, plan: 'range', table });
 export const lookup = <T extends AnyTable>(
   table: T,
   values: readonly Partial<RowOf<T>>[],
@@ -180,7 +178,7 @@ export const lookup = <T extends AnyTable>(
 export const crossOwner = <T extends AnyTable>(
   table: T,
   options: Omit<CrossOwnerPlan<T>, 'plan' | 'table'>,
-): CrossOwnerPlan<T> => Object.assign({ plan: 'crossOwner' as const, table }, options);
+): CrossOwnerPlan<T> => ({ ...options, plan: 'crossOwner', table });
 
 export interface Activation {
   /** Random. No other activation of any actor has it. */
@@ -251,9 +249,9 @@ export interface Turn extends View {
   /**
    * Hands an event to every gateway subscribed to this actor, once the outcome of this turn may leave. Best effort: a message
    * that must arrive is a `tell`. An event that takes work to make is given as a function, which runs only if a gateway has
-   * subscribed. Like a turn, it depends on nothing that changes.
+   * subscribed. Like a turn, it depends on nothing that changes. If it returns undefined, there is no event.
    */
-  publish<E>(kind: { readonly event: z.ZodType<E> | undefined }, event: E | (() => E)): void;
+  publish<E>(kind: { readonly event: z.ZodType<E> | undefined }, event: E | (() => E | undefined)): void;
   /**
    * From the moment this turn's outcome leaves, the events of this actor go to the gateway of this id. That lasts for a while,
    * and as long as this host runs the actor. Returns the name of the registration, which begins with the

@@ -20,6 +20,8 @@ export interface Slice<T> {
 
 export interface SliceMap<T> {
   readonly family: string;
+  /** The names of its slices begin with this. */
+  readonly prefix: string;
   readonly format: number;
   readonly schema: z.ZodType<T>;
   readonly entriesMax: number;
@@ -29,7 +31,11 @@ type Declared<S extends { readonly format: number }> = Omit<S, 'format'> & Parti
 
 export const slice = <T>(declared: Declared<Slice<T>>): Slice<T> => ({ format: 1, ...declared });
 
-export const sliceMap = <T>(declared: Declared<SliceMap<T>>): SliceMap<T> => ({ format: 1, ...declared });
+export const sliceMap = <T>(declared: Declared<Omit<SliceMap<T>, 'prefix'>>): SliceMap<T> => ({
+  format: 1,
+  prefix: `${declared.family}:`,
+  ...declared,
+});
 
 /** The slices of an actor as a read plan and a turn see them. */
 export interface SliceSource {

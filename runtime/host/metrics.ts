@@ -34,7 +34,17 @@ export function prometheusRuntimeMetrics(registry: Registry, host: () => HostGau
       }
     },
   });
-  const commits = counter('scriptorium_commits_total', 'Commits by outcome', ['outcome']);
+  const commits = new Map<string, number>();
+  new Counter({
+    name: 'scriptorium_commits_total',
+    help: 'Commits by outcome',
+    labelNames: ['outcome'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [outcome, count] of commits) this.inc({ outcome }, count);
+    },
+  });
   const fenced = counter(
     'scriptorium_fenced_writes_total',
     'Commits rejected because a newer owner holds the actor',
@@ -76,7 +86,7 @@ export function prometheusRuntimeMetrics(registry: Registry, host: () => HostGau
   );
   registerGauges(registry, host);
   return {
-    // Counts here and reports on collection, because finding a counter by its labels costs more than a turn.
+    // Both count here and report on collection, because finding a counter by its labels costs more than a turn.
     turn(command, outcome) {
       let counts = turns.get(command);
       if (counts === undefined) {
@@ -86,7 +96,7 @@ export function prometheusRuntimeMetrics(registry: Registry, host: () => HostGau
       counts[outcome] += 1;
     },
     commit(outcome) {
-      commits.inc({ outcome });
+      commits.set(outcome, (commits.get(outcome) ?? 0) + 1);
       if (outcome === 'fenced') fenced.inc();
     },
     batch(size, durationMs) {

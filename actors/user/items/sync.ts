@@ -99,10 +99,11 @@ function upToDate(view: View, request: SyncRequest): SyncReply | undefined {
 
 type Steps = SignedInWorkflow<SyncReply>;
 
-const oneTurnPlans = (view: View, request: SyncRequest) => ({
-  ...plansOf(view, request),
-  ...storedPlan({ view, request, items: request.items ?? none }),
-});
+function oneTurnPlans(view: View, request: SyncRequest) {
+  const { changes, front, vaultItems, vaults, messages, notifications, invites } = plansOf(view, request);
+  const { stored, first, moved } = storedPlan({ view, request, items: request.items ?? none });
+  return { changes, front, vaultItems, vaults, messages, notifications, invites, stored, first, moved };
+}
 
 function runInOneTurn(
   turn: Turn,
@@ -123,7 +124,8 @@ function runInOneTurn(
   const foreign = progress.notHere
     .filter(({ updated_at_timestamp: version }) => version === 0 || !mayBeInVault)
     .map((each) => refusal('uuid_conflict', each, turn.self.id));
-  const whole = { ...progress, conflicts: [...progress.conflicts, ...foreign] };
+  const whole =
+    foreign.length === 0 ? progress : { ...progress, conflicts: [...progress.conflicts, ...foreign] };
   return withInbox(answerOfSync(turn.self.id, request, whole, turn.use(ItemSettings)), inbox);
 }
 
@@ -262,22 +264,22 @@ const pushedBytesMax = 16 * 1024;
 
 function notifyOtherDevices(turn: Turn, before: Head, after: SyncProgress, sessionUuid: string): void {
   const { self, nowMicros } = turn;
-  turn.publish(User, () => itemsChanged(self.id, nowMicros, sessionUuid));
-  const rows = rowsBehind(before.position, after);
-  const bytes = rows.reduce((sum, row) => sum + row.size, 0);
-  if (rows.length > pushedItemsMax || bytes > pushedBytesMax) return;
   const { generation } = turn.use(ItemSettings);
   const tokenOf = (head: Head) => tokenAt(self.id, generation, head, head.position);
-  turn.publish(User, () =>
-    itemsPushed({
+  turn.publish(User, () => itemsChanged(self.id, nowMicros, sessionUuid));
+  turn.publish(User, () => {
+    const rows = rowsBehind(before.position, after);
+    const bytes = rows.reduce((sum, row) => sum + row.size, 0);
+    if (rows.length > pushedItemsMax || bytes > pushedBytesMax) return undefined;
+    return itemsPushed({
       userUuid: self.id,
       sessionUuid,
       timestamp: nowMicros,
       syncToken: tokenOf(after.head),
       baseSyncToken: tokenOf(before),
       items: rows.map((row) => fullItem(row)),
-    }),
-  );
+    });
+  });
 }
 
 /** Each row once, as the turn left it. A repeat that was only recognised has a position from before the turn. */
