@@ -16,7 +16,7 @@ function rank(file) {
 }
 
 export default {
-  files: ['{runtime,actors,gateway,operations,cli,process,test,tools}/**/*.test.ts'],
+  files: ['{runtime,actors,gateway,operations,cli,process,test,tools,benchmarks}/**/*.test.ts'],
   // So that AVA requires test files, and gets what tools/load-built.js makes of them.
   extensions: { ts: 'commonjs' },
   nodeArguments: ['--enable-source-maps', `--import=${join(import.meta.dirname, 'tools/load-built.js')}`],

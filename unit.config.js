@@ -4,7 +4,7 @@ import all from './ava.config.js';
 export default {
   ...all,
   files: [
-    '{runtime,actors,gateway,operations,cli,process}/**/*.test.ts',
+    '{runtime,actors,gateway,operations,cli,process,benchmarks}/**/*.test.ts',
     '!runtime/store/contract*.test.ts',
     '!runtime/store/postgres/**',
     '!runtime/transport/nats/**',

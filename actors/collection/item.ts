@@ -13,6 +13,7 @@
  * - `created_position` is the position of the save that made the row and tells a new row from a rewritten one.
  * - Ciphertext is opaque: nothing here or above looks into `content`.
  */
+import type { View } from '../../runtime/command.ts';
 import { type RowOf, table } from '../../runtime/table.ts';
 import { frontContentTypes, itemColumns } from './item-fields.ts';
 
@@ -36,7 +37,7 @@ export const item = table({
     /** The uuid reservation: true in the row that keeps the uuid taken, null in every other. */
     born: 'bool?',
     hop: 'int8?',
-    /** In a forwarding tombstone, the collection that the item went to. */
+    /** In a forwarding tombstone: the collection that the item went to. */
     moved_to: 'uuid?',
   },
   key: ['collection', 'uuid'],
@@ -66,6 +67,12 @@ export type ItemRow = RowOf<typeof item>;
 export const isWhole = ({ content }: { readonly content?: unknown }): boolean => content !== undefined;
 
 export const isForwardingTombstone = ({ moved_to }: Pick<ItemRow, 'moved_to'>): boolean => moved_to !== null;
+
+/** The key of an item in the collection of this actor. */
+export const itemKey = ({ self }: Pick<View, 'self'>, uuid: string) => ({
+  collection: self.id,
+  uuid: uuid.toLowerCase(),
+});
 
 /** The transfer version: how often the item has moved. */
 export const transferVersionOf = ({ hop }: Pick<ItemRow, 'hop'>): number => hop ?? 0;

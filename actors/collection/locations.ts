@@ -10,7 +10,7 @@ import {
 } from '../../runtime/command.ts';
 import { RetryableError } from '../../runtime/errors.ts';
 import { isUuid } from './incoming.ts';
-import { type ItemRow, isForwardingTombstone, item, transferVersionOf } from './item.ts';
+import { type ItemRow, isForwardingTombstone, item, itemKey, transferVersionOf } from './item.ts';
 
 /** An item has one row for each collection that it was ever in. */
 const rowsPerItem = 100;
@@ -24,19 +24,24 @@ export type Locations = {
   readonly moved: Pick<LookupResult<typeof item>, 'rows'>;
 };
 
+const noLocations: LocationPlans = { first: lookup(item, [], 0), moved: lookup(item, [], 0) };
+
 /** `uuids` in lower case. An item that has never moved is found by its uuid reservation. */
-export const locationsPlan = (uuids: readonly string[]): LocationPlans => ({
-  first: lookup(
-    item,
-    uuids.map((uuid) => ({ uuid, born: true })),
-    uuids.length,
-  ),
-  moved: lookup(
-    item,
-    uuids.map((uuid) => ({ uuid })),
-    uuids.length * rowsPerItem,
-  ),
-});
+export const locationsPlan = (uuids: readonly string[]): LocationPlans =>
+  uuids.length === 0
+    ? noLocations
+    : {
+        first: lookup(
+          item,
+          uuids.map((uuid) => ({ uuid, born: true })),
+          uuids.length,
+        ),
+        moved: lookup(
+          item,
+          uuids.map((uuid) => ({ uuid })),
+          uuids.length * rowsPerItem,
+        ),
+      };
 
 export const locatedRows = ({ first, moved }: Locations): readonly ItemRow[] => [
   ...first.rows,
@@ -95,18 +100,13 @@ export interface OneItemReads extends Locations {
 type OneItemPlan = { readonly found: KeysPlan<typeof item> } & LocationPlans;
 
 export const oneItemPlan = (view: View, uuid: string): OneItemPlan => ({
-  found: keys(item, isUuid(uuid) ? [keyOf(view, uuid)] : []),
+  found: keys(item, isUuid(uuid) ? [itemKey(view, uuid)] : []),
   ...locationsPlan(isUuid(uuid) ? [uuid.toLowerCase()] : []),
 });
 
 export function itemHere(view: View, uuid: string, { found, ...moved }: OneItemReads): ItemRow | undefined {
-  const row = isUuid(uuid) ? found.get(keyOf(view, uuid)) : undefined;
+  const row = isUuid(uuid) ? found.get(itemKey(view, uuid)) : undefined;
   return row !== undefined && !isForwardingTombstone(row) && successorOf(row, moved) === undefined
     ? row
     : undefined;
 }
-
-const keyOf = ({ self }: Pick<View, 'self'>, uuid: string) => ({
-  collection: self.id,
-  uuid: uuid.toLowerCase(),
-});

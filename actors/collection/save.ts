@@ -24,7 +24,7 @@ import { type Conflict, refusal, syncConflict } from './conflicts.ts';
 import type { Head } from './head.ts';
 import { defectOf, fieldsOf, isAbsent, isUuid } from './incoming.ts';
 import { arrivedRowOf, type ItemRow, isForwardingTombstone, isWhole } from './item.ts';
-import { type ClientItem, fingerprintOf, parseMicros } from './item-fields.ts';
+import { type ClientItem, fingerprintOfSave, parseMicros } from './item-fields.ts';
 import { savedRow } from './saved-row.ts';
 import { knowsVaults, type VaultOperation, type VaultSave, vaultDefect } from './vault-rules.ts';
 
@@ -65,7 +65,7 @@ export type SaveOutcome =
   | { readonly outcome: 'saved'; readonly row: ItemRow };
 
 /** The collection that the client names. */
-export function targetOf(
+export function namedCollectionOf(
   { userUuid }: Pick<Saver, 'userUuid'>,
   { shared_vault_uuid: vault }: ClientItem,
 ): string {
@@ -96,11 +96,11 @@ export function save({
   const isHere =
     incoming !== undefined || (stored?.collection === saver.collection && !isForwardingTombstone(stored));
   const rowHere = isHere ? stored : undefined;
-  const target = targetOf(saver, sent);
+  const target = namedCollectionOf(saver, sent);
   const refused = access(saver, sent, rowHere);
   if (refused !== undefined) return conflict(refused);
   if (rowHere === undefined && (stored !== undefined || target !== saver.collection)) return notHere;
-  const fingerprint = fingerprintOf(saver.sessionUuid, sent);
+  const fingerprint = fingerprintOfSave(saver.sessionUuid, sent);
   // Even if it names another collection: it was saved there, and came from there without a save.
   if (rowHere?.fingerprint.equals(fingerprint) && incoming === undefined) {
     return saver.legacy && !isWhole(rowHere) ? later : { outcome: 'repeat', row: rowHere };
@@ -146,7 +146,7 @@ function vaultSaveOf(
 function operationOf(sent: ClientItem, rowHere: ItemRow | undefined, stays: boolean): VaultOperation {
   if (rowHere === undefined) return 'create';
   if (rowHere.shared_vault_uuid === null) return 'add';
-  if (stays && rowHere.shared_vault_uuid === targetOf({ userUuid: '' }, sent)) return 'save';
+  if (stays && rowHere.shared_vault_uuid === namedCollectionOf({ userUuid: '' }, sent)) return 'save';
   return isAbsent(sent.shared_vault_uuid) ? 'remove' : 'move';
 }
 

@@ -10,11 +10,17 @@ import { type Head, head, outgrows, quotaExceeded } from './head.ts';
 import { type ItemRow, isForwardingTombstone, isWhole, item, transferVersionOf } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
 import { locationsPlan } from './locations.ts';
-import { changesPlan, frontPlan, type ItemPage, pageItems, pageOf, tokensOf } from './retrieve.ts';
-import { holding } from './revisions/held.ts';
+import { changesPlan, frontPlan, type ItemPage, itemPageOf, pageItems, tokensOf } from './retrieve.ts';
+import { withNewRevision } from './revisions/held.ts';
 import { keepHistory, type RevisionTimers } from './revisions/keep.ts';
 import type { Saver } from './save.ts';
-import { type MovingItem, type SavedEntry, type StoredState, saveItems, uuidsToRead } from './save-items.ts';
+import {
+  computeSaves,
+  type MovingItem,
+  type SavedEntry,
+  type StoredState,
+  uuidsToRead,
+} from './save-items.ts';
 import { ItemSettings } from './settings.ts';
 import {
   isLegacy,
@@ -60,7 +66,7 @@ export interface SyncProgress {
   readonly head: Head;
 }
 
-export function pagePlans(view: View, request: SyncRequest) {
+export function syncPagePlans(view: View, request: SyncRequest) {
   const now = view.get(head);
   const limits = { items: pageItems(request.limit), bytes: view.use(ItemSettings).transferLimitBytes };
   const start = isVaultExclusive(request) ? nothingAfter(now) : startAt(view, request);
@@ -68,12 +74,12 @@ export function pagePlans(view: View, request: SyncRequest) {
 }
 
 /** A sync before it has saved anything. */
-export function begin(view: View, request: SyncRequest, reads: PageReads): SyncProgress {
+export function beginSync(view: View, request: SyncRequest, reads: PageReads): SyncProgress {
   return progressOf(view, pageIn(view, request, reads, startAt(view, request)));
 }
 
 /** A sync that gives nothing. */
-export function unbegun(view: View): SyncProgress {
+export function emptyProgress(view: View): SyncProgress {
   return progressOf(view, { rows: [], reached: view.get(head).position, complete: true });
 }
 
@@ -92,7 +98,7 @@ const progressOf = (view: View, page: ItemPage): SyncProgress => ({
 function pageIn(view: View, request: SyncRequest, reads: PageReads, start: Start): ItemPage {
   // A request for vaults alone gets none of the user's own items, so their cursor stays where it was.
   if (isVaultExclusive(request)) return { rows: [], reached: start.after, complete: true };
-  return pageOf({
+  return itemPageOf({
     changes: reads.changes,
     front: reads.front,
     start,
@@ -120,14 +126,16 @@ export function storedPlan({
   const isNeeded = (uuid: string) => incoming.has(uuid) || wasRejected(view, uuid);
   const uuids = [...uuidsToRead(items, isLegacy(request), isNeeded)];
   const isFew = uuids.length <= wholeRowsMax && remainingBytes === view.use(ItemSettings).storedBytesMax;
-  return {
-    stored: keys(
-      item,
-      uuids.map((uuid) => ({ collection, uuid })),
-      isFew ? undefined : Math.max(0, remainingBytes),
-    ),
-    ...locationsPlan([...incoming.keys(), ...[...incomingUuids].filter((uuid) => moving.has(uuid))]),
-  };
+  const stored = keys(
+    item,
+    uuids.map((uuid) => ({ collection, uuid })),
+    isFew ? undefined : Math.max(0, remainingBytes),
+  );
+  const { first, moved } = locationsPlan([
+    ...incoming.keys(),
+    ...[...incomingUuids].filter((uuid) => moving.has(uuid)),
+  ]);
+  return { stored, first, moved };
 }
 
 const none: ReadonlySet<string> = new Set();
@@ -135,7 +143,7 @@ const noRows: ReadonlyMap<string, ItemRow> = new Map();
 
 type StoredPlans = { readonly stored: KeysPlan<typeof item> } & ReturnType<typeof locationsPlan>;
 
-/** So few rows are read without a budget of bytes. So one statement can read them together with those of other accounts. */
+/** Up to this many rows are read without a budget of bytes, so that one statement can read those of several accounts. */
 const wholeRowsMax = 4;
 
 /**
@@ -150,7 +158,7 @@ function wasRejected(view: View, uuid: string): boolean {
 }
 
 /** The user who saves. */
-export type Member = Pick<Saver, 'userUuid' | 'sessionUuid' | 'readOnly' | 'vault'>;
+export type SavingUser = Pick<Saver, 'userUuid' | 'sessionUuid' | 'readOnly' | 'vault'>;
 
 /** A transfer that the source has prepared. */
 export interface PreparedItemTransfer {
@@ -171,7 +179,7 @@ export interface ItemBatch {
   readonly request: SyncRequest;
   readonly items: readonly ClientItem[];
   readonly reads: StoredReads;
-  readonly by: Member;
+  readonly by: SavingUser;
   /** The timers of the kind that the collection belongs to. */
   readonly timers: CollectionTimers;
   /** The rows at the source, by uuid, where a transfer brings these items here. */
@@ -187,11 +195,11 @@ interface CollectionTimers extends RevisionTimers {
  * the account has no room for is refused whole. If a single item were refused as a conflict, its device would lose it with the
  * session. Clients keep the items of a refused call and send them again.
  */
-export function proceed(turn: Turn, batch: ItemBatch, progress: SyncProgress): SyncProgress | Refused {
+export function saveBatch(turn: Turn, batch: ItemBatch, progress: SyncProgress): SyncProgress | Refused {
   const before = turn.get(head);
   const { remainingBytes } = progress;
   const saver = saverOf(turn, batch);
-  const result = saveItems({
+  const result = computeSaves({
     saver,
     stored: storedIn(turn, batch),
     items: batch.items,
@@ -201,7 +209,7 @@ export function proceed(turn: Turn, batch: ItemBatch, progress: SyncProgress): S
   if (outgrows(before, result.head, turn.use(ItemSettings).quota)) return quotaExceeded;
   const writes = [...result.writes.values()];
   for (const { row, replaced, revised } of writes) {
-    const written = revised && !row.deleted ? holding(turn, row) : row;
+    const written = revised && !row.deleted ? withNewRevision(turn, row) : row;
     if (replaced === undefined) turn.insert(item, written);
     else turn.put(item, written);
   }
@@ -227,6 +235,7 @@ function prepareTransfers(
   batch: ItemBatch,
   moving: readonly MovingItem[],
 ): readonly PreparedItemTransfer[] {
+  if (moving.length === 0) return [];
   const found = foundIn(turn, batch);
   const targets = [...new Set(moving.map(({ to }) => to))];
   return targets.map((target) => {
@@ -295,7 +304,7 @@ function foundIn(
   };
 }
 
-export function answer(
+export function answerOfSync(
   collection: string,
   request: SyncRequest,
   progress: SyncProgress,

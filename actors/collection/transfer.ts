@@ -20,7 +20,7 @@ import {
   rivalOf,
   transfersMax,
 } from '../transfer.ts';
-import { advance, type Head, head } from './head.ts';
+import { type Head, head, headAfterWrite } from './head.ts';
 import {
   forwardingTombstoneOf,
   type ItemRow,
@@ -38,8 +38,8 @@ import {
   notFinalized,
   successorOf,
 } from './locations.ts';
-import { holdsRevision, keepHeld } from './revisions/held.ts';
-import { armTrim, type TrimTimer } from './revisions/usage.ts';
+import { archiveRevision, holdsRevision } from './revisions/held.ts';
+import { scheduleTrim, type TrimTimer } from './revisions/usage.ts';
 import { ItemSettings } from './settings.ts';
 
 /** Pause before the timer looks again whether earlier transfers of the items are finalized. */
@@ -56,7 +56,6 @@ export interface OutgoingTransfer {
 
 export const outgoingTransferMap = sliceMap<OutgoingTransfer>({
   family: 'outgoing-transfer',
-  format: 1,
   entriesMax: transfersMax,
   schema: z.object({
     to: z.string(),
@@ -174,15 +173,15 @@ export function finalizeTransfer({
       if (isUnread) pauseMs = 0;
       continue;
     }
-    if (target !== undefined && keepHeld(turn, row)) isStored = true;
+    if (target !== undefined && archiveRevision(turn, row)) isStored = true;
     const next =
       target === undefined ? stays(row, after) : forwardingTombstoneOf(row, target, after.position + 1);
     turn.put(item, next);
-    after = advance(after, next, row);
+    after = headAfterWrite(after, next, row);
     if (target !== undefined) tombstones.push(next);
   }
   if (after !== before) turn.set(head, after);
-  if (isStored) armTrim(turn, timers.trimRevisions);
+  if (isStored) scheduleTrim(turn, timers.trimRevisions);
   if (Object.keys(left).length === 0) dropNote(turn, notes, id);
   else keepNote(turn, notes, { id, note: { ...transfer, hops: left }, forMs: pauseMs });
   return tombstones;
@@ -199,7 +198,6 @@ const stays = (row: ItemRow, { position }: Head): ItemRow => ({
 export const finalizeTimer = (timers: FinalizeTimers) =>
   timer({
     ...timers.finalizeOverdueTransfer,
-    missed: 'fire-once',
     reads: (view, { id }) => finalizePlan(view, id),
     turn: (turn, { id }, reads) => {
       finalizeTransfer({ turn, id, applied: [], reads, timers });

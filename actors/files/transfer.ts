@@ -60,17 +60,8 @@ export const ownerSchema = z.object({ kind: z.enum(['user', 'vault']), uuid: z.s
 export type OwnerOfFiles = z.infer<typeof ownerSchema>;
 
 /** The note of one transfer, by the id of the token. */
-export const outgoingFileMap = sliceMap<{
-  readonly to: OwnerOfFiles;
-  readonly remoteIdentifier: string;
-  readonly uploadUuid: string;
-  readonly issuedMs: number;
-  readonly endsMs: number;
-  /** The transfer version that the row took when it was given up, until the target has heard of that. */
-  readonly givenUpHop?: number | undefined;
-}>({
+export const outgoingFileMap = sliceMap({
   family: 'file-transfer',
-  format: 1,
   entriesMax: transfersMax,
   schema: z.object({
     to: ownerSchema,
@@ -78,6 +69,7 @@ export const outgoingFileMap = sliceMap<{
     uploadUuid: z.string(),
     issuedMs: z.number(),
     endsMs: z.number(),
+    /** The transfer version that the row took when it was given up, until the target has heard of that. */
     givenUpHop: z.int().optional(),
   }),
 });
@@ -85,7 +77,6 @@ export const outgoingFileMap = sliceMap<{
 /** Keyed by the uuid of the upload: files that are here, and that their source has not finalized. */
 export const incomingFileMap = sliceMap<{ readonly sinceMs: number }>({
   family: 'incoming-file',
-  format: 1,
   entriesMax: incomingMax,
   schema: z.object({ sinceMs: z.number() }),
 });
@@ -261,7 +252,6 @@ export function fileMoves<P extends Plans>({
     finalize,
     timer: timer({
       ...finalizeOverdueFile,
-      missed: 'fire-once',
       reads: (view, { id }) => plan(view, id),
       turn: (turn, { id }, reads) => {
         finalize(turn, id, 'unknown', reads);

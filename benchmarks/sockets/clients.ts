@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { ClientDevice, ClientReport, OpenOrder } from './client-process.ts';
 
 /** Below the limit of open files of a process. */
-const socketsOfProcess = 9_000;
+const socketsOfProcess = 17_000;
 const atOnce = 32;
 const pollMs = 100;
 
@@ -34,10 +34,13 @@ export class Clients {
   async untilOpen(withinMs: number): Promise<void> {
     const untilMs = performance.now() + withinMs;
     for (;;) {
-      const { open, failures } = await this.report();
+      const counts = await Promise.all(this.#processes.map((child) => answerOf<number>(child, 'count')));
+      const open = counts.reduce((sum, count) => sum + count, 0);
       if (open === this.#count) return;
-      if (performance.now() > untilMs)
+      if (performance.now() > untilMs) {
+        const { failures } = await this.report();
         throw new Error(`${open} of ${this.#count} are open: ${JSON.stringify(failures)}`);
+      }
       await new Promise((resolve) => setTimeout(resolve, pollMs));
     }
   }
@@ -48,7 +51,8 @@ export class Clients {
     const redialsMs: number[] = [];
     let open = 0;
     let cpuMs = 0;
-    for (const part of await Promise.all(this.#processes.map(reportOf))) {
+    const parts = this.#processes.map((child) => answerOf<ClientReport>(child, 'report'));
+    for (const part of await Promise.all(parts)) {
       open += part.open;
       cpuMs += part.cpuMs;
       redialsMs.push(...part.redialsMs);
@@ -77,9 +81,9 @@ export class Clients {
   }
 }
 
-function reportOf(child: ChildProcess): Promise<ClientReport> {
+function answerOf<T>(child: ChildProcess, question: 'count' | 'report'): Promise<T> {
   return new Promise((resolve) => {
-    child.once('message', (report) => resolve(report as ClientReport));
-    child.send('report');
+    child.once('message', (answer) => resolve(answer as T));
+    child.send(question);
   });
 }

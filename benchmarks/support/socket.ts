@@ -2,6 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { parseReply } from '../http-load.ts';
 import { type Account, post } from './api-client.ts';
+import { opcodes, parseFrame, pong, textFrame } from './frames.ts';
 
 export interface OpenSocket {
   send(text: string): void;
@@ -35,18 +36,6 @@ export async function openSocket(
   const connection = connect({ host: hostname, port: Number(port), noDelay: true });
   connection.once('close', onClose);
   return upgraded(connection, byToken(token, url), onText);
-}
-
-const opcodes = { text: 1, ping: 9 };
-/** Masked with zeros, because client frames must be masked. */
-const pong = Buffer.from([0x8a, 0x80, 0, 0, 0, 0]);
-
-/** For less than 64 KiB. */
-function textFrame(text: string): Buffer {
-  const payload = Buffer.from(text);
-  const { length } = payload;
-  const size = length < 126 ? [0x80 | length] : [0x80 | 126, length >> 8, length & 255];
-  return Buffer.concat([Buffer.from([0x81, ...size, 0, 0, 0, 0]), payload]);
 }
 
 /** Upgrades a connection that may have carried requests before. */
@@ -90,15 +79,4 @@ export function upgraded(
     socket.on('close', () => reject(new Error('a socket was closed')));
     socket.on('data', answer);
   });
-}
-
-/** The first frame in `bytes`, as servers send them: not masked. Undefined while it is incomplete. */
-function parseFrame(bytes: Buffer): { opcode: number; start: number; end: number } | undefined {
-  if (bytes.length < 2) return undefined;
-  const short = bytes.readUInt8(1) & 127;
-  const start = short < 126 ? 2 : short === 126 ? 4 : 10;
-  if (bytes.length < start) return undefined;
-  const length = short < 126 ? short : short === 126 ? bytes.readUInt16BE(2) : bytes.readUInt32BE(6);
-  const end = start + length;
-  return bytes.length < end ? undefined : { opcode: bytes.readUInt8(0) & 15, start, end };
 }

@@ -6,7 +6,7 @@
 import { keys, type Workflow, workflow } from '../../../runtime/command.ts';
 import type { Ask } from '../../../runtime/handles.ts';
 import { invalidToken } from '../../files/by-token.ts';
-import { refusalByGarbage } from '../../files/garbage.ts';
+import { refusalForGarbage } from '../../files/garbage.ts';
 import { noSpace } from '../../files/owner.ts';
 import { file } from '../../files/tables.ts';
 import {
@@ -23,7 +23,7 @@ import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { type Answer, isRefused, type Refused } from '../../reply.ts';
 import { VaultFiles } from '../../vault/files/contract.ts';
 import { askIfThere } from '../vaults/ask.ts';
-import { refusalOf } from './access.ts';
+import { refusalOfToken } from './access.ts';
 import { Files } from './contract.ts';
 import { ownFiles } from './own-files.ts';
 
@@ -56,7 +56,7 @@ function ownSide(steps: Workflow, claims: ValetClaims): Side {
       const prepared = await steps.turn({
         reads: () => ({ files: keys(file, [key]) }),
         turn: (turn, { files }): PreparedFileTransfer | Refused =>
-          refusalOf(turn, claims, 'move') ?? ownFileMoves.prepare(turn, claims, files.get(key), to),
+          refusalOfToken(turn, claims, 'move') ?? ownFileMoves.prepare(turn, claims, files.get(key), to),
       });
       return 'file' in prepared ? { ...prepared, fromOwnerUuid: id } : prepared;
     },
@@ -64,14 +64,14 @@ function ownSide(steps: Workflow, claims: ValetClaims): Side {
       steps.turn({
         reads: (view) => applyPlan(view, moving),
         turn: (turn, reads) => {
-          const refused = refusalOf(turn, claims, 'move');
+          const refused = refusalOfToken(turn, claims, 'move');
           if (refused !== undefined) return refused;
           const own = ownFiles(turn);
           const { quota } = own;
           const requested = { uploadUuid: moving.uploadUuid, bytes: moving.bytes };
           const hasCapacity = () => fromOwnerUuid === id || quota.hasCapacity(requested, heldBytes(turn));
           const refusalForCapacity = () =>
-            refusalByGarbage(turn, own) ?? (hasCapacity() ? undefined : noSpace);
+            refusalForGarbage(turn, own) ?? (hasCapacity() ? undefined : noSpace);
           const applied = applyFileTransfer(turn, moving, reads, refusalForCapacity);
           if (applied === 'applied') quota.grow(moving.bytes);
           return isRefused(applied) ? applied : {};
@@ -117,7 +117,7 @@ function sidesOf(steps: Workflow, claims: ValetClaims): readonly [Side, Side] | 
 export const moveFile = workflow({
   ...Files.commands.moveFile,
   run: async (steps, { claims }): Promise<Answer<Record<string, never>>> => {
-    const refused = await steps.turn({ turn: (turn) => refusalOf(turn, claims, 'move') });
+    const refused = await steps.turn({ turn: (turn) => refusalOfToken(turn, claims, 'move') });
     if (refused !== undefined) return refused;
     const sides = sidesOf(steps, claims);
     if (sides === undefined) return invalidToken;

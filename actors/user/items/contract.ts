@@ -11,7 +11,7 @@ import {
   syncReplyJson,
   syncReplySchema,
 } from '../../collection/sync-contract.ts';
-import { signedIn } from '../../signed-in.ts';
+import { reads } from '../../signed-in.ts';
 import { finalizePayload } from '../../transfer.ts';
 import { Revisions } from '../revisions/contract.ts';
 
@@ -19,11 +19,10 @@ export const Items = contract({
   name: 'user',
   commands: {
     /** Saves items and gives new ones. An item that a read-only session may not save is a conflict of its own. */
-    sync: signedIn({ access: 'reads', fields: syncFields, ok: syncReplySchema, json: syncReplyJson }),
+    sync: reads({ fields: syncFields, ok: syncReplySchema, json: syncReplyJson }),
 
     /** Finds the items that differ from what the client says it has, without ciphertext (docs/protocol/sync.md, "Integrity"). */
-    checkIntegrity: signedIn({
-      access: 'reads',
+    checkIntegrity: reads({
       fields: integrityFields,
       ok: z.object({ mismatches: z.array(mismatchSchema).readonly() }) as z.ZodType<{
         readonly mismatches: readonly Mismatch[];
@@ -34,7 +33,7 @@ export const Items = contract({
      * One item of the user's own, tombstones included (docs/protocol/sync.md, "A single item"). Any other uuid is 404, even if
      * another user has it.
      */
-    getItem: signedIn({ access: 'reads', fields: itemFields, ok: z.object({ item: fullItemSchema }) }),
+    getItem: reads({ fields: itemFields, ok: z.object({ item: fullItemSchema }) }),
 
     /** Sent by a vault that has ended, with the user's items there. `isGone`: the account was deleted. `applied`: here now. */
     takeBack: {

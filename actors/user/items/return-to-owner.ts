@@ -3,19 +3,20 @@
  * (`actors/collection/transfer.ts`) that no client has asked for. So the item keeps its content and version, and even
  * a full account takes it.
  */
-import { command, keys, type Turn, type View } from '../../../runtime/command.ts';
-import { advance, head } from '../../collection/head.ts';
+import { command, keys, type Turn } from '../../../runtime/command.ts';
+import { head, headAfterWrite } from '../../collection/head.ts';
 import {
   arrivedRowOf,
   type ItemRow,
   isForwardingTombstone,
   isWhole,
   item,
+  itemKey,
   transferVersionOf,
 } from '../../collection/item.ts';
 import { locationsPlan } from '../../collection/locations.ts';
-import { holdsRevision, keepHeld } from '../../collection/revisions/held.ts';
-import { armTrim } from '../../collection/revisions/usage.ts';
+import { archiveRevision, holdsRevision } from '../../collection/revisions/held.ts';
+import { scheduleTrim } from '../../collection/revisions/usage.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { canApply, type StoredReads } from '../../collection/transfer.ts';
 import { itemsChanged, User } from '../contract.ts';
@@ -27,7 +28,7 @@ export const returnToOwner = command({
   reads: (view, { items }) => ({
     stored: keys(
       item,
-      items.map((row) => keyOf(view, row)),
+      items.map((row) => itemKey(view, row.uuid)),
       view.use(ItemSettings).turnLimits.bytes,
     ),
     ...locationsPlan(items.map(({ uuid }) => uuid)),
@@ -41,11 +42,9 @@ export const returnToOwner = command({
   },
 });
 
-const keyOf = ({ self }: Pick<View, 'self'>, { uuid }: ItemRow) => ({ collection: self.id, uuid });
-
 /** True: the item is here, by this call or an earlier one. */
 function apply(turn: Turn, row: ItemRow, reads: StoredReads): boolean {
-  const here = reads.stored.get(keyOf(turn, row));
+  const here = reads.stored.get(itemKey(turn, row.uuid));
   if (here !== undefined && transferVersionOf(here) > transferVersionOf(row))
     return !isForwardingTombstone(here);
   if (!canApply(turn, row, reads)) return false;
@@ -56,7 +55,7 @@ function apply(turn: Turn, row: ItemRow, reads: StoredReads): boolean {
   const returned = arrivedRowOf({ ...row, ...own, ...ofNoVault, moved_to: null }, here);
   if (here === undefined) turn.insert(item, returned);
   else turn.put(item, returned);
-  if (here !== undefined && keepHeld(turn, here)) armTrim(turn, collectionTimers.trimRevisions);
-  turn.set(head, advance(before, returned, here));
+  if (here !== undefined && archiveRevision(turn, here)) scheduleTrim(turn, collectionTimers.trimRevisions);
+  turn.set(head, headAfterWrite(before, returned, here));
   return true;
 }

@@ -149,7 +149,7 @@ function newest(rows: readonly ItemRow[]): readonly ItemRow[] {
 }
 
 /** A device that had all items of a vault does not get back what it has just saved there. */
-export function past(part: VaultPart, passed: readonly PositionRange[]): VaultPart {
+export function advancePast(part: VaultPart, passed: readonly PositionRange[]): VaultPart {
   if (passed.length === 0) return part;
   return {
     ...part,

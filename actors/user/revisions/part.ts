@@ -3,9 +3,12 @@ import { range, type Turn, tell, type View } from '../../../runtime/command.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { transferVersionOf } from '../../collection/item.ts';
 import { type Locations, locatedRows, locationsPlan, owningRowsOf } from '../../collection/locations.ts';
-import { leftPlan, removeLeft } from '../../collection/revisions/deleted-elsewhere.ts';
 import {
-  deleteRevision as deleteFound,
+  remainingRevisionsPlan,
+  removeRemainingRevisions,
+} from '../../collection/revisions/deleted-elsewhere.ts';
+import {
+  removeRevision as deleteFound,
   type HistoryPlans,
   historyOf,
   historyPlan,
@@ -16,7 +19,11 @@ import {
   revisionPlan,
 } from '../../collection/revisions/read.ts';
 import { revision } from '../../collection/revisions/table.ts';
-import { elsewherePlan, tellElsewhere, tellVaults } from '../../collection/revisions/tell-elsewhere.ts';
+import {
+  formerCollectionsPlan,
+  tellFormerCollections,
+  tellFormerVaults,
+} from '../../collection/revisions/tell-elsewhere.ts';
 import { revisionTimers } from '../../collection/revisions/timers.ts';
 import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
 import { ItemSettings } from '../../collection/settings.ts';
@@ -27,7 +34,7 @@ import { profileSlice } from '../profile.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { askIfThere } from '../vaults/ask.ts';
 import { Revisions } from './contract.ts';
-import { newestFirst } from './order.ts';
+import { compareNewestFirst } from './order.ts';
 
 const notUuids = refuse.badRequest('That is not the uuid of an item or a revision.');
 const unknown = refuse.notFound('Revision not found.');
@@ -50,66 +57,58 @@ const historyHere = (itemUuid: string, own: (collection: string) => HistoryPlans
   },
 });
 
-const listRevisions = signedInWorkflow({
-  ...Revisions.commands.listRevisions,
-  run: async (workflow, { itemUuid }) => {
-    if (!isUuid(itemUuid)) return workflow.turn({ turn: () => notUuids });
-    const { id: by } = workflow.self;
-    const here = historyHere(itemUuid, (collection) => historyPlan(collection, itemUuid));
-    const { own, vaults } = await workflow.turn({
-      reads: here.reads,
-      turn: (turn, reads) => {
-        const { vaults, isDeleted } = here.turn(turn, reads);
-        const history = isDeleted ? [] : historyOf(turn, itemUuid, reads);
-        return { own: history.map((row) => listEntryOf(row, itemUuid)), vaults };
-      },
-    });
-    if (vaults.length === 0) return { revisions: own };
-    const revisions = [...own];
-    for (const uuid of vaults) {
-      const reply = await askIfThere(workflow, VaultItems, uuid, (vault) =>
-        vault.listRevisions({ by, itemUuid }),
-      );
-      revisions.push(...(reply?.revisions ?? []));
-    }
-    const newest = revisions.toSorted(newestFirst);
-    const { perItemMax } = workflow.use(ItemSettings).revisions;
-    return { revisions: newest.slice(0, perItemMax) };
-  },
+const listRevisions = signedInWorkflow(Revisions.commands.listRevisions, async (workflow, { itemUuid }) => {
+  if (!isUuid(itemUuid)) return workflow.turn({ turn: () => notUuids });
+  const { id: by } = workflow.self;
+  const here = historyHere(itemUuid, (collection) => historyPlan(collection, itemUuid));
+  const { own, vaults } = await workflow.turn({
+    reads: here.reads,
+    turn: (turn, reads) => {
+      const { vaults, isDeleted } = here.turn(turn, reads);
+      const history = isDeleted ? [] : historyOf(turn, itemUuid, reads);
+      return { own: history.map((row) => listEntryOf(row, itemUuid)), vaults };
+    },
+  });
+  if (vaults.length === 0) return { revisions: own };
+  const revisions = [...own];
+  for (const uuid of vaults) {
+    const reply = await askIfThere(workflow, VaultItems, uuid, (vault) =>
+      vault.listRevisions({ by, itemUuid }),
+    );
+    revisions.push(...(reply?.revisions ?? []));
+  }
+  const newest = revisions.toSorted(compareNewestFirst);
+  const { perItemMax } = workflow.use(ItemSettings).revisions;
+  return { revisions: newest.slice(0, perItemMax) };
 });
 
 const areUuids = ({ itemUuid, id }: RevisionName): boolean => isUuid(itemUuid) && isUuid(id);
 
-const getRevision = signedInWorkflow({
-  ...Revisions.commands.getRevision,
-  run: async (workflow, { itemUuid, id }) => {
-    const name = { itemUuid, id };
-    if (!areUuids(name)) return workflow.turn({ turn: () => notUuids });
-    const { id: by } = workflow.self;
-    const here = historyHere(itemUuid, (collection) => revisionPlan(collection, name));
-    const { own, vaults } = await workflow.turn({
-      reads: here.reads,
-      turn: (turn, reads) => {
-        const { vaults, isDeleted } = here.turn(turn, reads);
-        const row = isDeleted ? undefined : revisionIn(reads, turn.self.id, name);
-        return { own: row, vaults };
-      },
-    });
-    if (own !== undefined) return { revision: revisionBodyOf(own, itemUuid) };
-    for (const uuid of vaults) {
-      const reply = await askIfThere(workflow, VaultItems, uuid, (vault) =>
-        vault.getRevision({ by, ...name }),
-      );
-      if (reply?.revision) return { revision: reply.revision };
-    }
-    return unknown;
-  },
+const getRevision = signedInWorkflow(Revisions.commands.getRevision, async (workflow, { itemUuid, id }) => {
+  const name = { itemUuid, id };
+  if (!areUuids(name)) return workflow.turn({ turn: () => notUuids });
+  const { id: by } = workflow.self;
+  const here = historyHere(itemUuid, (collection) => revisionPlan(collection, name));
+  const { own, vaults } = await workflow.turn({
+    reads: here.reads,
+    turn: (turn, reads) => {
+      const { vaults, isDeleted } = here.turn(turn, reads);
+      const row = isDeleted ? undefined : revisionIn(reads, turn.self.id, name);
+      return { own: row, vaults };
+    },
+  });
+  if (own !== undefined) return { revision: revisionBodyOf(own, itemUuid) };
+  for (const uuid of vaults) {
+    const reply = await askIfThere(workflow, VaultItems, uuid, (vault) => vault.getRevision({ by, ...name }));
+    if (reply?.revision) return { revision: reply.revision };
+  }
+  return unknown;
 });
 
 /** Also deletes what saves have left in vaults, as long as the item is the user's. */
-const deleteRevision = signedInWorkflow({
-  ...Revisions.commands.deleteRevision,
-  run: async (workflow, { itemUuid, id }) => {
+const deleteRevision = signedInWorkflow(
+  Revisions.commands.deleteRevision,
+  async (workflow, { itemUuid, id }) => {
     const name = { itemUuid, id };
     if (!areUuids(name)) return workflow.turn({ turn: () => notUuids });
     const { id: by } = workflow.self;
@@ -128,13 +127,13 @@ const deleteRevision = signedInWorkflow({
     }
     return { message: 'The revision is deleted.' };
   },
-});
+);
 
 /** Also for an account that is being purged. */
 const deletedHere = tell({
   ...Revisions.tells.deletedHere,
-  reads: (_view, payload) => elsewherePlan(payload),
-  turn: (turn, payload, _sender, reads) => tellElsewhere(turn, payload, reads),
+  reads: (_view, payload) => formerCollectionsPlan(payload),
+  turn: (turn, payload, _sender, reads) => tellFormerCollections(turn, payload, reads),
 });
 
 /**
@@ -143,10 +142,10 @@ const deletedHere = tell({
  */
 const deletedElsewhere = tell({
   ...Revisions.tells.deletedElsewhere,
-  reads: (view, payload) => ({ ...leftPlan(view, payload), ...elsewherePlan(payload) }),
+  reads: (view, payload) => ({ ...remainingRevisionsPlan(view, payload), ...formerCollectionsPlan(payload) }),
   turn: (turn, payload, { address: deletedBy }, reads) => {
-    tellVaults(turn, payload, reads, deletedBy.id);
-    if (!isGone(turn)) removeLeft(turn, payload, reads);
+    tellFormerVaults(turn, payload, reads, deletedBy.id);
+    if (!isGone(turn)) removeRemainingRevisions(turn, payload, reads);
   },
 });
 

@@ -1,14 +1,14 @@
-/** A vault as the source or the target of a file that moves (`actors/files/transfer.ts`). */
+/** The vault's side of the transfer of a file, as its source or its target. `actors/files/transfer.ts` has the protocol. */
 import { command, keys, workflow } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { invalidToken } from '../../files/by-token.ts';
-import { refusalByGarbage } from '../../files/garbage.ts';
+import { refusalForGarbage } from '../../files/garbage.ts';
 import { file, fileKey } from '../../files/tables.ts';
 import { applyFileTransfer, applyPlan, fileMoves, finalizePlan } from '../../files/transfer.ts';
 import { type Answer, answerOf, isRefused } from '../../reply.ts';
 import { Files } from '../../user/files/contract.ts';
-import { memberListFor, memberListOf, memberListPlan, notify } from '../member-list.ts';
-import { accessOf, accessPlan, refusalOf, rightsOf } from './access.ts';
+import { addNotifications, memberListFor, memberListOf, memberListPlan } from '../member-list.ts';
+import { accessOf, accessPlan, refusalOfToken, rightsOf } from './access.ts';
 import { VaultFiles } from './contract.ts';
 import { releaseAt, vaultFiles } from './own-files.ts';
 import { holdAt, ownerChanged, writing } from './uploads.ts';
@@ -21,7 +21,7 @@ export const vaultFileMoves = fileMoves({
   tellsOf: (turn, { kind, uuid }) => (kind === 'user' ? turn.tell(Files, uuid) : turn.tell(VaultFiles, uuid)),
   hasLeft: (turn, reads) => {
     const members = memberListOf(turn, reads)?.members ?? [];
-    notify(turn, members, 'shared_vault_file_removed', turn.get(head).position);
+    addNotifications(turn, members, 'shared_vault_file_removed', turn.get(head).position);
   },
 });
 
@@ -34,7 +34,7 @@ const prepare = command({
   turn: (turn, request, { files, ...reads }) => {
     const { claims, to } = request;
     const access = accessOf(turn, claims.userUuid, reads);
-    const refused = refusalOf(turn, claims, access);
+    const refused = refusalOfToken(turn, claims, access);
     if (refused !== undefined || access === undefined) return refused ?? invalidToken;
     const row = files.get(fileKey(turn, claims.remoteIdentifier));
     const prepared = vaultFileMoves.prepare(turn, claims, row, to);
@@ -43,7 +43,7 @@ const prepare = command({
   },
 });
 
-/** Reserves no quota if the file already counts for the same owner. */
+/** Reserves quota at the vault's owner, unless the file counts in that user's quota already. */
 const apply = workflow({
   ...VaultFiles.commands.applyFileTransfer,
   run: async (steps, { claims, file: moving, fromOwnerUuid }): Promise<Answer<Record<string, never>>> => {
@@ -60,17 +60,17 @@ const apply = workflow({
       turn: (turn, reads) => {
         const memberList = memberListFor(turn, claims.userUuid, reads);
         const refused =
-          memberList === undefined ? invalidToken : refusalOf(turn, claims, rightsOf(memberList));
+          memberList === undefined ? invalidToken : refusalOfToken(turn, claims, rightsOf(memberList));
         const changed =
           memberList !== undefined && memberList.vault.owner_uuid !== ownerUuid ? ownerChanged : undefined;
-        const garbage = () => refusalByGarbage(turn, vaultFiles(turn));
+        const garbage = () => refusalForGarbage(turn, vaultFiles(turn));
         const applied = refused ?? changed ?? applyFileTransfer(turn, moving, reads, garbage);
         if (applied !== 'applied' || memberList === undefined) {
           if (ownerUuid !== fromOwnerUuid) releaseAt(turn, ownerUuid, claims.id);
           return answerOf(applied === 'was here' || applied === 'applied' ? {} : applied);
         }
         vaultFiles(turn, memberList.vault).quota.grow(moving.bytes, claims.id);
-        notify(turn, memberList.members, 'shared_vault_file_uploaded', turn.get(head).position);
+        addNotifications(turn, memberList.members, 'shared_vault_file_uploaded', turn.get(head).position);
         return { ok: {} };
       },
     });

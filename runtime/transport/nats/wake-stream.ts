@@ -7,8 +7,9 @@
  * full, those above an age, and each after a few tries. Without a stream all are dropped. If a host dies with wake-ups, another
  * one gets them when their acknowledgement is overdue. That is later than the deadline of the delivery itself.
  *
- * Every host that serves creates the stream, again if it was lost. A broker without JetStream, a lost leader or a full disk is
- * logged once, retried with growing pauses, and disturbs nothing else.
+ * Every host that serves creates the stream, again if it was lost. Where too few servers can hold all copies, it keeps one, and
+ * a host that starts later adds the others. A broker without JetStream, a lost leader or a full disk is logged once, retried
+ * with growing pauses, and disturbs nothing else.
  */
 import {
   AckPolicy,
@@ -17,6 +18,7 @@ import {
   DiscardPolicy,
   JetStreamApiCodes,
   JetStreamApiError,
+  type JetStreamManager,
   type JsMsg,
   jetstream,
   jetstreamManager,
@@ -170,20 +172,11 @@ export class WakeStream {
 
   /** The consumer. Creates everything that it needs and that is missing. */
   async #open(client: NatsConnection): Promise<Consumer> {
-    const { name, subject, replicas, bytesMax, ackWaitMs } = this.#options;
+    const { name, replicas, ackWaitMs } = this.#options;
     const manager = await jetstreamManager(client, { checkAPI: false });
-    const changeable = {
-      subjects: [subject],
-      max_bytes: bytesMax,
-      max_msgs: messagesMax,
-      max_age: nanos(maxAgeMs),
-      num_replicas: replicas,
-      discard: DiscardPolicy.Old,
-    };
-    const fixed = { name, retention: RetentionPolicy.Workqueue, storage: StorageType.File };
-    await manager.streams.update(name, changeable).catch((error) => {
-      if (!isMissing(error)) throw error;
-      return manager.streams.add({ ...changeable, ...fixed });
+    await this.#createStream(manager, replicas).catch((error) => {
+      if (!isUnplaceable(error)) throw error;
+      return this.#createStream(manager, 1);
     });
     const acknowledgement = {
       ack_wait: nanos(ackWaitMs),
@@ -199,6 +192,23 @@ export class WakeStream {
       });
     });
     return jetstream(client).consumers.get(name, consumerName);
+  }
+
+  async #createStream(manager: JetStreamManager, replicas: number): Promise<void> {
+    const { name, subject, bytesMax } = this.#options;
+    const changeable = {
+      subjects: [subject],
+      max_bytes: bytesMax,
+      max_msgs: messagesMax,
+      max_age: nanos(maxAgeMs),
+      num_replicas: replicas,
+      discard: DiscardPolicy.Old,
+    };
+    const fixed = { name, retention: RetentionPolicy.Workqueue, storage: StorageType.File };
+    await manager.streams.update(name, changeable).catch((error) => {
+      if (!isMissing(error)) throw error;
+      return manager.streams.add({ ...changeable, ...fixed });
+    });
   }
 
   /** Takes messages while this service lasts. Throws when no more can come. */
@@ -264,6 +274,11 @@ export class WakeStream {
 const missing: readonly number[] = [JetStreamApiCodes.StreamNotFound, JetStreamApiCodes.ConsumerNotFound];
 const isMissing = (error: unknown): boolean =>
   error instanceof JetStreamApiError && missing.includes(error.code);
+
+/** JetStream knows too few servers for the copies. */
+const clusterNoPeers = 10_005;
+const isUnplaceable = (error: unknown): boolean =>
+  error instanceof JetStreamApiError && error.code === clusterNoPeers;
 
 /** Retrying cannot help. */
 const isHopeless = (error: unknown): boolean =>

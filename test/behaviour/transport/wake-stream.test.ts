@@ -280,3 +280,13 @@ test('a stream that is kept on three servers goes on when one of them is lost', 
   });
   t.pass();
 });
+
+test('a stream that cannot be kept on three servers is kept on one', async (t) => {
+  const two = await startNatsCluster(2);
+  t.teardown(() => Promise.all(two.map((each) => each.stop())).then(() => {}));
+  const urls = two.map(({ url }) => url);
+  const owner = await startProcess(t, urls, { answer: () => null, shards: odd, wakeStream: { replicas: 3 } });
+  await until(() => owner.transport.isWakeStreamAvailable);
+  const { streams } = await jetstreamManager(await rawClient(t, urls[0] ?? ''));
+  t.is((await streams.info('scriptorium-test-database')).config.num_replicas, 1);
+});

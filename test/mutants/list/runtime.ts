@@ -72,10 +72,10 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'large-replies-that-wait-for-each-other',
     harm: 'Large replies of a process that stands still hold up those of all others.',
-    file: 'runtime/transport/nats/pulls.ts',
+    file: 'runtime/transport/nats/large-message-receiver.ts',
     find: 'this.#holderAt(held.from)',
     replace: "this.#holderAt('any')",
-    tests: ['runtime/transport/nats/pulls.test.ts'],
+    tests: ['runtime/transport/nats/large-message-receiver.test.ts'],
   },
   {
     name: 'heartbeats-that-look-like-a-loss',

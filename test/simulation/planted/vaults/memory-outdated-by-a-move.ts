@@ -45,7 +45,7 @@ export const bug: PlantedBug = {
       file: 'test/simulation/database.ts',
       find: "import { startOfTimeMs } from './process.ts';\n",
       replace: `import { startOfTimeMs } from './process.ts';
-import { advance } from '../../actors/collection/head.ts';
+import { headAfterWrite } from '../../actors/collection/head.ts';
 import { forwardingTombstoneOf, item } from '../../actors/collection/item.ts';
 import { addressKey } from '../../runtime/address.ts';
 import { decode, encode } from '../../runtime/store/encoding.ts';
@@ -103,7 +103,7 @@ import { sliceTable } from '../../runtime/store/tables.ts';
     let head = decode(this.slices(address).find(({ slice }) => slice === 'items').data, 255);
     const tombstones = rows.map((row) => {
       const put = forwardingTombstoneOf(row, to, head.position + 1);
-      head = advance(head, put, row);
+      head = headAfterWrite(head, put, row);
       return { table: item, put, isNew: false };
     });
     const slice = { ...address, slice: 'items', data: encode(1, head) };

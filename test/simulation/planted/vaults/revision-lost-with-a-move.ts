@@ -7,7 +7,7 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'actors/collection/transfer.ts',
-      find: 'if (target !== undefined && keepHeld(turn, row)) isStored = true;',
+      find: 'if (target !== undefined && archiveRevision(turn, row)) isStored = true;',
       replace: '',
     },
   ],

@@ -3,7 +3,7 @@ import { FakeClock } from '../../../test/kit/clock.ts';
 import { OverloadedError, RetryableError } from '../../errors.ts';
 import { silentLogger } from '../../ports.ts';
 import { OwnerEpochs } from '../owner-epochs.ts';
-import { CallSender } from './calls.ts';
+import { CallSender } from './call-sender.ts';
 import { noTransportMetrics, RejectedFrames } from './metrics.ts';
 
 test('more calls than may wait for an answer are overloaded, until one has ended', async (t) => {

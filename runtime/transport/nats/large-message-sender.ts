@@ -1,7 +1,7 @@
 /**
  * Large messages, the sender's side. A NATS server cuts off a client that it cannot write to fast enough, such as a process
  * that gets a lot at once. So a message larger than a frame should be is held here. A small frame that names it goes instead.
- * The receiver fetches it part by part over the bulk connection, as fast as it can take it (`pulls.ts`).
+ * The receiver fetches it part by part over the bulk connection, as fast as it can take it (`large-message-receiver.ts`).
  *
  *   sender: hold, send `held` -> receiver: `fetch` part 0..n, a few at a time -> sender: forgets it
  *
@@ -34,7 +34,7 @@ interface HeldMessage {
   readonly missing: Set<number>;
 }
 
-export interface HeldMessagesOptions {
+export interface LargeMessageSenderOptions {
   readonly connection: Pick<ClusterConnection, 'subscribe' | 'publish'>;
   /** The subject for requests of parts. */
   readonly subject: string;
@@ -51,14 +51,14 @@ export interface PackedFrame {
   readonly heldId: string | undefined;
 }
 
-export class HeldMessages {
-  readonly #options: HeldMessagesOptions;
+export class LargeMessageSender {
+  readonly #options: LargeMessageSenderOptions;
   readonly #held = new Map<string, HeldMessage>();
   #bytes = 0;
   #lastId = 0;
   #isSweeping = false;
 
-  constructor(options: HeldMessagesOptions) {
+  constructor(options: LargeMessageSenderOptions) {
     this.#options = options;
     options.connection.subscribe(options.subject, { take: (message) => this.#fetched(message) });
   }

@@ -3,7 +3,7 @@ import test from 'ava';
 import { drainPromises, FakeClock } from '../../../test/kit/clock.ts';
 import { NotFoundError } from '../../errors.ts';
 import { silentLogger } from '../../ports.ts';
-import { CallReceiver } from './answering.ts';
+import { CallReceiver } from './call-receiver.ts';
 import { decodeFrame, encodeFrame, type Frame, type FrameOf, inlineBytesMax } from './frame.ts';
 import { noTransportMetrics, RejectedFrames } from './metrics.ts';
 

@@ -23,17 +23,17 @@ import type { TransportHandler } from '../transport.ts';
 import type { ClusterConnection, ReceivedMessage } from './connection.ts';
 import { asActorError, errorReplyOf } from './error-reply.ts';
 import { decodeFrame, encodeFrame, type Frame, FrameError, type FrameOf } from './frame.ts';
-import type { HeldMessages, PackedFrame } from './held-messages.ts';
+import type { LargeMessageReceiver } from './large-message-receiver.ts';
+import type { LargeMessageSender, PackedFrame } from './large-message-sender.ts';
 import type { RejectedFrames, TransportMetrics } from './metrics.ts';
-import type { Pulls } from './pulls.ts';
 
 const inFlightMax = 20_000;
 const fetchRetryMs = 100;
 
-export interface AnsweringOptions {
+export interface CallReceiverOptions {
   readonly connection: ClusterConnection;
-  readonly held: HeldMessages;
-  readonly pulls: Pulls;
+  readonly held: LargeMessageSender;
+  readonly pulls: LargeMessageReceiver;
   readonly shardCount: number;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -45,10 +45,10 @@ export interface AnsweringOptions {
 }
 
 export class CallReceiver {
-  readonly #options: AnsweringOptions;
+  readonly #options: CallReceiverOptions;
   #inFlight = 0;
 
-  constructor(options: AnsweringOptions) {
+  constructor(options: CallReceiverOptions) {
     this.#options = options;
   }
 

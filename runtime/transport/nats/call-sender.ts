@@ -4,20 +4,20 @@ import type { Clock } from '../../clock.ts';
 import { OverloadedError, RetryableError } from '../../errors.ts';
 import type { OwnerEpochs } from '../owner-epochs.ts';
 import type { AskCall } from '../transport.ts';
-import { errorOf } from './error-reply.ts';
+import { actorErrorOf } from './error-reply.ts';
 import { decodeFrame, type Frame, FrameError } from './frame.ts';
-import type { HeldMessages, PackedFrame } from './held-messages.ts';
+import type { LargeMessageReceiver } from './large-message-receiver.ts';
+import type { LargeMessageSender, PackedFrame } from './large-message-sender.ts';
 import type { RejectedFrames, TransportMetrics } from './metrics.ts';
 import type { Mux } from './mux.ts';
-import type { Pulls } from './pulls.ts';
 
 const inFlightMax = 20_000;
 
-export interface CallsOptions {
+export interface CallSenderOptions {
   /** Over the control connection. */
   readonly mux: Pick<Mux, 'request'>;
-  readonly held: Pick<HeldMessages, 'pack' | 'forget'>;
-  readonly pulls: Pick<Pulls, 'pull'>;
+  readonly held: Pick<LargeMessageSender, 'pack' | 'forget'>;
+  readonly pulls: Pick<LargeMessageReceiver, 'pull'>;
   readonly shardSubject: (shard: number) => string;
   readonly incarnation: string;
   readonly shardCount: number;
@@ -28,10 +28,10 @@ export interface CallsOptions {
 }
 
 export class CallSender {
-  readonly #options: CallsOptions;
+  readonly #options: CallSenderOptions;
   #inFlight = 0;
 
-  constructor(options: CallsOptions) {
+  constructor(options: CallSenderOptions) {
     this.#options = options;
   }
 
@@ -75,7 +75,7 @@ export class CallSender {
   async #read(answer: Uint8Array, deadlineMs: number): Promise<unknown> {
     const frame = await this.#opened(answer, deadlineMs);
     if (frame.kind === 'reply') return frame.value;
-    if (frame.kind === 'refusal') throw errorOf(frame);
+    if (frame.kind === 'refusal') throw actorErrorOf(frame);
     this.#options.rejected.count('kind');
     throw unreadable();
   }

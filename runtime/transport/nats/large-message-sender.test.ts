@@ -3,7 +3,7 @@ import { FakeClock } from '../../../test/kit/clock.ts';
 import { OverloadedError } from '../../errors.ts';
 import { silentLogger } from '../../ports.ts';
 import { decodeFrame, decodeFrameOf, encodeFrame, type Frame, partBytes } from './frame.ts';
-import { HeldMessages } from './held-messages.ts';
+import { LargeMessageSender } from './large-message-sender.ts';
 import { noTransportMetrics, RejectedFrames } from './metrics.ts';
 
 const mebibyte = 1_024 * 1_024;
@@ -20,7 +20,7 @@ function setup() {
     },
     publish: (_: string, bytes: Uint8Array) => void answers.push(decodeFrame(bytes)),
   };
-  const held = new HeldMessages({
+  const held = new LargeMessageSender({
     connection: connection as never,
     subject: 'parts',
     incarnation: 'me',

@@ -2,8 +2,8 @@ import test from 'ava';
 import { drainPromises, FakeClock } from '../../../test/kit/clock.ts';
 import { RetryableError } from '../../errors.ts';
 import { decodeFrame, encodeFrame, type Frame, type FrameOf, partBytes } from './frame.ts';
+import { LargeMessageReceiver } from './large-message-receiver.ts';
 import { noTransportMetrics } from './metrics.ts';
-import { Pulls } from './pulls.ts';
 
 const reply: Frame = { kind: 'reply', value: Buffer.alloc(3 * partBytes, 'x') };
 const whole = encodeFrame(reply);
@@ -36,11 +36,16 @@ function setup(stalled: ReadonlySet<string> = new Set()) {
         clock.schedule(deadlineMs - clock.monotonicMs(), end);
       });
     },
-    forget: (holders: readonly string[]) => {
+    abandon: (holders: readonly string[]) => {
       for (const [end, holder] of unanswered) if (holders.includes(holder)) end();
     },
   };
-  const pulls = new Pulls({ mux, partsSubject: (holder) => holder, clock, metrics: noTransportMetrics });
+  const pulls = new LargeMessageReceiver({
+    mux,
+    partsSubject: (holder) => holder,
+    clock,
+    metrics: noTransportMetrics,
+  });
   return { clock, requests, pulls };
 }
 

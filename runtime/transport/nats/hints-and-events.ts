@@ -9,7 +9,7 @@ import type { ClusterConnection } from './connection.ts';
 import { decodeFrameOf, encodeFrame, type Frame, FrameError, type FrameKind, type FrameOf } from './frame.ts';
 import type { RejectedFrames, TransportMetrics } from './metrics.ts';
 
-export interface AnnouncementsOptions {
+export interface HintsAndEventsOptions {
   readonly connection: ClusterConnection;
   readonly hintSubject: string;
   readonly gatewaySubject: (gateway: string) => string;
@@ -17,20 +17,20 @@ export interface AnnouncementsOptions {
   readonly metrics: TransportMetrics;
   readonly rejected: RejectedFrames;
   /** This process hears the hints of any sender. Its gateways always do. */
-  readonly hinted: (hint: Hint) => void;
+  readonly onHint: (hint: Hint) => void;
 }
 
 /** More processes than a cluster ever has. */
 const processesMax = 1_024;
 
-export class Announcements {
-  readonly #options: AnnouncementsOptions;
+export class HintsAndEvents {
+  readonly #options: HintsAndEventsOptions;
   #hints = 0;
   /** The number of the last hint of each other process. */
   readonly #lastHints = new Map<string, number>();
   readonly #gateways = new Map<string, GatewayListener>();
 
-  constructor(options: AnnouncementsOptions) {
+  constructor(options: HintsAndEventsOptions) {
     this.#options = options;
     options.connection.subscribe(options.hintSubject, {
       take: ({ data }) =>
@@ -86,7 +86,7 @@ export class Announcements {
   }
 
   #tell(hint: Hint): void {
-    this.#options.hinted(hint);
+    this.#options.onHint(hint);
     for (const listener of this.#gateways.values()) listener.hinted(hint);
   }
 

@@ -1,5 +1,5 @@
 /**
- * Large messages, the receiver's side (see `held-messages.ts`). Two things are bounded: the parts in flight from each holder,
+ * Large messages, the receiver's side (see `large-message-sender.ts`). Two things are bounded: the parts in flight from each holder,
  * and the bytes of unfinished messages, from each holder and from all. Further messages wait behind those of their own holder,
  * so that a holder that stands still delays no messages of others.
  *
@@ -9,7 +9,7 @@
 import type { Clock } from '../../clock.ts';
 import { NotFoundError, RetryableError } from '../../errors.ts';
 import { Semaphore } from '../../semaphore.ts';
-import { errorOf } from './error-reply.ts';
+import { actorErrorOf } from './error-reply.ts';
 import { decodeFrame, encodeFrame, type Frame, FrameError, type FrameOf, partBytes } from './frame.ts';
 import type { TransportMetrics } from './metrics.ts';
 import type { Mux } from './mux.ts';
@@ -20,21 +20,21 @@ const unfinishedBytesOfHolderMax = unfinishedBytesMax / 4;
 /** After this time the part is lost, or its holder. */
 const partMs = 10_000;
 
-export interface PullsOptions {
+export interface LargeMessageReceiverOptions {
   /** Over the bulk connection. */
-  readonly mux: Pick<Mux, 'request' | 'forget'>;
+  readonly mux: Pick<Mux, 'request' | 'abandon'>;
   readonly partsSubject: (holder: string) => string;
   readonly clock: Clock;
   readonly metrics: TransportMetrics;
 }
 
-export class Pulls {
-  readonly #options: PullsOptions;
+export class LargeMessageReceiver {
+  readonly #options: LargeMessageReceiverOptions;
   readonly #bytes = new Semaphore(unfinishedBytesMax);
   /** Keyed by holder, while it has messages to fetch. */
   readonly #holders = new Map<string, Holder>();
 
-  constructor(options: PullsOptions) {
+  constructor(options: LargeMessageReceiverOptions) {
     this.#options = options;
   }
 
@@ -96,7 +96,7 @@ export class Pulls {
     const fetch = encodeFrame({ kind: 'fetch', id: held.id, part });
     const answer = decodeFrame(await this.#request(holder, partsSubject(held.from), fetch, deadlineMs));
     metrics.frame('in', answer.kind);
-    if (answer.kind === 'refusal') throw errorOf(answer);
+    if (answer.kind === 'refusal') throw actorErrorOf(answer);
     const bytesMeant = Math.min(partBytes, held.bytes - part * partBytes);
     if (answer.kind !== 'part' || answer.bytes.length !== bytesMeant) {
       throw new NotFoundError('the part that came is another one');
@@ -126,7 +126,7 @@ export class Pulls {
     if (holder.isDropped) return;
     holder.isDropped = true;
     this.#forget(holder);
-    this.#options.mux.forget([subject]);
+    this.#options.mux.abandon([subject]);
   }
 }
 
