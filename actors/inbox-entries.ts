@@ -12,7 +12,7 @@ export const messageSchema = z.object({
   replaceability_identifier: z.string().nullable(),
   ...times,
 });
-export type Message = z.infer<typeof messageSchema>;
+export type InboxMessage = z.infer<typeof messageSchema>;
 
 export const notificationTypes = [
   'shared_vault_item_removed',
@@ -52,7 +52,7 @@ export type VaultInvite = z.infer<typeof vaultInviteSchema>;
 
 /** The inbox in the answer of a sync. Each list is in the order in which its entries came. */
 export interface InboxEntries {
-  readonly messages: readonly Message[];
+  readonly messages: readonly InboxMessage[];
   readonly notifications: readonly Notification[];
   readonly shared_vault_invites: readonly VaultInvite[];
 }

@@ -99,7 +99,7 @@ const signingIn = section('Signing in', {
     max: 100_000,
     default: 60,
     description:
-      'Failures of all networks together from which nobody has signed in to the account; after them such networks have to wait a minute, then twice as long each time, an hour at most. Networks that are known are let through.',
+      'Failures of all networks together from which nobody has signed in to the account. After them such networks have to wait a minute, then twice as long each time, an hour at most. Networks that are known are let through.',
   }),
   approvalAgeMs: seconds({
     name: 'AUTH_MFA_APPROVAL_TTL_SECONDS',
@@ -160,7 +160,7 @@ const delivery = section('Timers and delivery', {
     max: 2_592_000,
     default: 86_400,
     description:
-      "The most by which the deadline of a dead man's switch moves on when this server was away shortly before it or when it passed, so that the owner could not check in. The owner gets as long as the server was away, at least an hour. 0: it fires at once.",
+      "The most by which the deadline of a dead man's switch moves on. It moves if this server was away shortly before it or when it passed, so that the owner could not check in. The owner gets as long as the server was away, at least an hour. 0: it fires at once.",
   }),
   emailReminders: flag({
     name: 'EMAIL_REMINDERS_ENABLED',
@@ -249,7 +249,7 @@ const testing = section('Server', {
     name: 'E2E_TESTING',
     default: false,
     description:
-      'For conformance runs: sessions are of header style for every API version, accounts of protocol 001 to 003 can be registered, anybody gives accounts subscriptions, accounts that are registered with one password one after the other share its hash, and no request rate is limited. Refused unless `HOST` is a loopback address.',
+      'For conformance runs. Sessions are of header style for every API version, and accounts of protocol 001 to 003 can be registered. Anybody gives accounts subscriptions, and no request rate is limited. Accounts that are registered with one password, one after the other, share its hash. Refused unless `HOST` is a loopback address.',
   }),
 });
 

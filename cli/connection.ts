@@ -1,7 +1,7 @@
 /** One connection to the internal API of one node; every node answers for the whole cluster. */
 import { basename, relative, resolve } from 'node:path';
 import { ChannelCredentials, Client, logVerbosity, Metadata, setLogVerbosity } from '@grpc/grpc-js';
-import { CommandFailure, exitCodes, failureOf, isServiceError } from './failure.ts';
+import { CommandFailure, commandFailureOf, isServiceError } from './failure.ts';
 import { readInputFile } from './input-file.ts';
 
 export interface ConnectionOptions {
@@ -19,7 +19,7 @@ export interface ConnectionOptions {
 }
 
 /** A method of a generated service definition. */
-export interface Method<Request, Response> {
+export interface RpcMethod<Request, Response> {
   readonly path: string;
   readonly requestSerialize: (request: Request) => Buffer;
   readonly responseDeserialize: (bytes: Buffer) => Response;
@@ -36,7 +36,7 @@ export class ApiConnection {
   readonly #client: Client;
   readonly #metadata: Metadata;
 
-  /** @throws Failure */
+  /** @throws CommandFailure */
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#metadata = metadataOf(options);
@@ -48,9 +48,9 @@ export class ApiConnection {
     });
   }
 
-  /** @throws Failure */
+  /** @throws CommandFailure */
   ask<Request, Response>(
-    method: Method<Request, Response>,
+    method: RpcMethod<Request, Response>,
     request: Request,
     leastMs = 0,
   ): Promise<Response> {
@@ -67,9 +67,9 @@ export class ApiConnection {
         { deadline },
         (error, response) => {
           if (error !== null) {
-            reject(isServiceError(error) ? failureOf(error, address, deadlineMs) : error);
+            reject(isServiceError(error) ? commandFailureOf(error, address, deadlineMs) : error);
           } else if (response === undefined) {
-            reject(new CommandFailure(exitCodes.unavailable, `${address} gave no answer.`));
+            reject(CommandFailure.unavailable(`${address} gave no answer.`));
           } else {
             resolve(response);
           }
@@ -86,19 +86,18 @@ export class ApiConnection {
 /** The longest path that fits a socket address on all systems. */
 const socketPathBytesMax = 103;
 
-/** In the library's format. @throws Failure */
+/** In the library's format. @throws CommandFailure */
 function targetOf(address: string): string {
   const [, path] = /^unix:(.+)$/.exec(address) ?? [];
   if (path === undefined) {
     if (/^.+:\d{1,5}$/.test(address)) return address;
-    throw new CommandFailure(exitCodes.usage, `--address ${address} is neither host:port nor unix:file.`);
+    throw CommandFailure.usage(`--address ${address} is neither host:port nor unix:file.`);
   }
   const fitting = [resolve(path), relative('.', path)].find(
     (each) => Buffer.byteLength(each) <= socketPathBytesMax,
   );
   if (fitting !== undefined) return `unix:${fitting}`;
-  throw new CommandFailure(
-    exitCodes.usage,
+  throw CommandFailure.usage(
     `${path} is too long for a socket address: go to its folder, and use --address unix:${basename(path)}.`,
   );
 }
@@ -113,24 +112,20 @@ function metadataOf({ address, token }: ConnectionOptions): Metadata {
 
 function credentialsOf({ ca, cert, key }: ConnectionOptions): ChannelCredentials {
   if ((cert === undefined) !== (key === undefined)) {
-    throw new CommandFailure(exitCodes.usage, '--cert and --key must be given together.');
+    throw CommandFailure.usage('--cert and --key must be given together.');
   }
   if (ca === undefined && cert === undefined) return ChannelCredentials.createInsecure();
   try {
     return ChannelCredentials.createSsl(pem('--ca', ca), pem('--key', key), pem('--cert', cert));
   } catch (error) {
     if (error instanceof CommandFailure) throw error;
-    throw new CommandFailure(
-      exitCodes.usage,
-      '--ca, --cert and --key do not hold certificates and their key.',
-    );
+    throw CommandFailure.usage('--ca, --cert and --key do not hold certificates and their key.');
   }
 }
 
 function pem(option: string, path: string | undefined): Buffer | null {
   if (path === undefined) return null;
   const bytes = readInputFile(path, option);
-  if (!bytes.includes('-----BEGIN '))
-    throw new CommandFailure(exitCodes.usage, `${option} ${path} is not in PEM form.`);
+  if (!bytes.includes('-----BEGIN ')) throw CommandFailure.usage(`${option} ${path} is not in PEM form.`);
   return bytes;
 }

@@ -1,10 +1,10 @@
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import test from 'ava';
-import { failureOf } from './failure.ts';
+import { commandFailureOf } from './failure.ts';
 
 function failing(code: status, details: string) {
   const error: ServiceError = Object.assign(new Error(details), { code, details, metadata: new Metadata() });
-  return failureOf(error, 'node:9091', 500);
+  return commandFailureOf(error, 'node:9091', 500);
 }
 
 for (const [code, exitCode] of [

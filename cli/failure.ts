@@ -24,6 +24,10 @@ export class CommandFailure extends Error {
     this.exitCode = exitCode;
     this.code = code;
   }
+
+  static readonly refused = (message: string) => new CommandFailure(exitCodes.refused, message);
+  static readonly usage = (message: string) => new CommandFailure(exitCodes.usage, message);
+  static readonly unavailable = (message: string) => new CommandFailure(exitCodes.unavailable, message);
 }
 
 const codesOf: Partial<Record<status, number>> = {
@@ -38,7 +42,7 @@ export function isServiceError(error: unknown): error is ServiceError {
   return error instanceof Error && 'code' in error && 'details' in error;
 }
 
-export function failureOf(error: ServiceError, address: string, deadlineMs: number): CommandFailure {
+export function commandFailureOf(error: ServiceError, address: string, deadlineMs: number): CommandFailure {
   return new CommandFailure(
     codesOf[error.code] ?? exitCodes.unavailable,
     sentence(error, address, deadlineMs),

@@ -76,7 +76,7 @@ const backups: Backups = {
 };
 const examine: Examine = async () => (await import('../process/doctor/doctor.ts')).examine();
 
-/** @throws Failure */
+/** @throws CommandFailure */
 const onDatabase = <T>(work: (url: string | undefined) => Promise<T>): Promise<T> =>
   withoutNode(() => work(databaseUrl()));
 
@@ -86,7 +86,7 @@ const exitCodeOf: Readonly<Record<BackupFailure, number>> = {
   damaged: exitCodes.incomplete,
 };
 
-/** @throws Failure */
+/** @throws CommandFailure */
 async function withoutNode<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,5 +1,5 @@
 /** A command's tools: a connection, and one answer for people or for scripts. */
-import type { ApiConnection, Method } from './connection.ts';
+import type { ApiConnection, RpcMethod } from './connection.ts';
 
 export class CommandSession {
   readonly terminal: Terminal;
@@ -15,9 +15,9 @@ export class CommandSession {
     this.#isJson = isJson;
   }
 
-  /** With at least `leastMs` for the answer. @throws Failure */
+  /** With at least `leastMs` for the answer. @throws CommandFailure */
   ask<Request, Response>(
-    method: Method<Request, Response>,
+    method: RpcMethod<Request, Response>,
     request: Request,
     leastMs = 0,
   ): Promise<Response> {

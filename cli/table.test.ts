@@ -1,9 +1,9 @@
 import test from 'ava';
-import { columnsMax, counted, duration, record, size, table, timestamp } from './table.ts';
+import { columnsMax, counted, duration, formatTable, record, size, timestamp } from './table.ts';
 
 test('columns are as wide as their widest cell, and numbers stand right', (t) => {
   t.is(
-    table(
+    formatTable(
       ['NODE', 'SHARDS', 'STATE'],
       [
         ['a', 7, 'LIVE'],
@@ -15,7 +15,7 @@ test('columns are as wide as their widest cell, and numbers stand right', (t) =>
 });
 
 test('a table that is too wide is cut only in the middle of its widest cells', (t) => {
-  const text = table(['ACTOR', 'NAME', 'TRIES'], [[`signin/${'ab'.repeat(32)}z`, 'x'.repeat(60), 10]]);
+  const text = formatTable(['ACTOR', 'NAME', 'TRIES'], [[`signin/${'ab'.repeat(32)}z`, 'x'.repeat(60), 10]]);
   const [head = '', row = ''] = text.split('\n');
   t.is(row.length, columnsMax);
   t.is(head.length, columnsMax);
@@ -23,7 +23,7 @@ test('a table that is too wide is cut only in the middle of its widest cells', (
 });
 
 test('a table of nothing is nothing', (t) => {
-  t.is(table(['NODE'], []), '');
+  t.is(formatTable(['NODE'], []), '');
 });
 
 test('the fields of a record stand below each other', (t) => {
@@ -39,7 +39,7 @@ test('the fields of a record stand below each other', (t) => {
 
 test('nothing that is shown steers the terminal', (t) => {
   t.is(record([['name', 'a\u001b[2Jb\nc']]), 'name  a·[2Jb·c');
-  t.is(table(['N'], [['\u0007']]), 'N\n·');
+  t.is(formatTable(['N'], [['\u0007']]), 'N\n·');
 });
 
 test('durations, sizes, counts and moments are shown as people say them', (t) => {

@@ -7,7 +7,7 @@ const gap = '  ';
 export type Cell = string | number;
 
 /** One line per row under its titles. If that is too wide, the widest cells are shortened in the middle. */
-export function table(titles: readonly string[], rows: readonly (readonly Cell[])[]): string {
+export function formatTable(titles: readonly string[], rows: readonly (readonly Cell[])[]): string {
   if (rows.length === 0) return '';
   const texts = [titles, ...rows.map((row) => row.map(plain))];
   const widths = fitted(

@@ -198,7 +198,7 @@ const limits = section('Access and limits', {
     min: 1,
     default: 60_000,
     description:
-      'Open connections of clients to this process, sockets included. More are closed at once. While more than half are open, one network may open a quarter of them within 16 s, and each ends with its answer; proxies in `TRUST_PROXY` are exempt. Never more than its limit of open files (`ulimit -n`) less 256.',
+      'Open connections of clients to this process, sockets included. More are closed at once. While more than half are open, one network may open a quarter of them within 16 s, and each ends with its answer. Proxies in `TRUST_PROXY` are exempt. Never more than its limit of open files (`ulimit -n`) less 256.',
   }),
   syncLane: {
     isEnabled: flag({
@@ -229,7 +229,7 @@ const limits = section('Access and limits', {
       max: 1_000,
       default: 16,
       description:
-        'Open sockets of the sync lane of one account in this process; each process counts for itself. A client has one in each browser, so 16 are the devices of a person twice over, while a socket dies and another takes its place. Those of more sync over HTTP.',
+        'Open sockets of the sync lane of one account in this process; each process counts for itself. A client has one in each browser. So 16 are enough for twice the devices of a person, as a dead socket counts for a while beside its replacement. Those of more sync over HTTP.',
     }),
     memoryBytes: bytes({
       name: 'SYNC_LANE_MEMORY_BYTES',

@@ -16,7 +16,7 @@ import type { Handlers } from './calls.ts';
 import { failedPrecondition, notFound } from './errors.ts';
 import { addressField, limitField, textField, uuidField } from './fields.ts';
 import type { InternalApiOptions } from './internal-api-options.ts';
-import { hasOtherHost, nodesOf, shardsOf } from './nodes.ts';
+import { hasOtherHost, listedShards, nodesOf } from './nodes.ts';
 import { pageOf } from './pages.ts';
 
 type Options = Pick<InternalApiOptions, 'cluster' | 'actors' | 'shardCount' | 'readiness' | 'logger'>;
@@ -56,7 +56,7 @@ function nodeHandlers({ cluster, shardCount, readiness, logger }: Options) {
 
     async listShards(request) {
       const [nodes, shards] = await Promise.all([cluster.nodes(), cluster.shards()]);
-      return shardsOf(nodes, shards, shardCount, request);
+      return listedShards(nodes, shards, shardCount, request);
     },
 
     /** Two simultaneous drains may still leave no host; this guards against slips, not attacks. */

@@ -80,7 +80,7 @@ function retryAfterMsOf(error: ActorError): number {
 }
 
 /** An actor's answer for a caller of the internal API. @throws CallError */
-export function accepted<Ok>(answer: Answer<Ok>): Ok {
+export function okOrThrow<Ok>(answer: Answer<Ok>): Ok {
   if ('ok' in answer) return answer.ok;
   throw errorOf(answer.refused);
 }

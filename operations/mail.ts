@@ -3,7 +3,7 @@ import { mailerId } from '../actors/mailer/contract.ts';
 import { MailAdministration } from '../actors/mailer/operator-contract.ts';
 import type { MailAttempt, MailService, QueuedMail, Relay } from '../proto/generated/scriptorium/v1/mail.ts';
 import type { Handlers } from './calls.ts';
-import { accepted, timeOf } from './errors.ts';
+import { okOrThrow, timeOf } from './errors.ts';
 import { textField } from './fields.ts';
 import type { InternalApiOptions } from './internal-api-options.ts';
 
@@ -16,18 +16,18 @@ export function mailHandlers({ actors, logger }: Options): Handlers<MailService>
   const mailer = actors.get(MailAdministration, mailerId).ask;
   return {
     async listRelays(_request, ask) {
-      return relayList(accepted(await mailer.listRelays({}, ask)));
+      return relayList(okOrThrow(await mailer.listRelays({}, ask)));
     },
 
     async setRelays({ relays, fallback }, ask) {
       const request = { by, relays: relays.map(relayInput), fallbackPolicy: { mode: fallback } };
-      const answer = accepted(await mailer.setRelays(request, ask));
+      const answer = okOrThrow(await mailer.setRelays(request, ask));
       logger.info({ relays: relays.length }, 'an operator has replaced the relays of mail');
       return relayList(answer);
     },
 
     async test({ recipient, relayId }, ask) {
-      const { accepted: isAccepted, ...rest } = accepted(
+      const { accepted: isAccepted, ...rest } = okOrThrow(
         await mailer.test(
           { by, recipient: textField('recipient', recipient), ...presentIn({ relayId }) },
           ask,
@@ -38,33 +38,33 @@ export function mailHandlers({ actors, logger }: Options): Handlers<MailService>
 
     async listQueue({ state, pageSize, pageToken }, ask) {
       const page = presentIn({ limit: pageSize, cursor: pageToken });
-      const { records, nextCursor } = accepted(await mailer.listQueue({ state, ...page }, ask));
+      const { records, nextCursor } = okOrThrow(await mailer.listQueue({ state, ...page }, ask));
       return { mails: records.map(queuedMail), nextPageToken: nextCursor ?? '' };
     },
 
     async listLog({ relayId, outcome, pageSize, pageToken }, ask) {
       const page = presentIn({ relayId, outcome, limit: pageSize, cursor: pageToken });
-      const { entries, nextCursor } = accepted(await mailer.listLog(page, ask));
+      const { entries, nextCursor } = okOrThrow(await mailer.listLog(page, ask));
       return { attempts: entries.map(attempt), nextPageToken: nextCursor ?? '' };
     },
 
     async listAudit({ pageSize, pageToken }, ask) {
       const page = presentIn({ limit: pageSize, cursor: pageToken });
-      const { entries, nextCursor } = accepted(await mailer.listAudit(page, ask));
+      const { entries, nextCursor } = okOrThrow(await mailer.listAudit(page, ask));
       const operations = entries.map((entry) => ({ ...entry, at: timeOf(entry.at) }));
       return { operations, nextPageToken: nextCursor ?? '' };
     },
 
     async retry(request, ask) {
       const id = textField('id', request.id);
-      const { record } = accepted(await mailer.retry({ by, id }, ask));
+      const { record } = okOrThrow(await mailer.retry({ by, id }, ask));
       logger.info({ id }, 'an operator has a mail tried again');
       return { mail: queuedMail(record) };
     },
 
     async discard(request, ask) {
       const id = textField('id', request.id);
-      accepted(await mailer.discard({ by, id }, ask));
+      okOrThrow(await mailer.discard({ by, id }, ask));
       logger.info({ id }, 'an operator has thrown a mail away');
       return {};
     },

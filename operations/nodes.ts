@@ -30,7 +30,7 @@ export function hasOtherHost(nodes: readonly NodeReport[], node: string): boolea
   return nodes.some((other) => other.id !== node && stateOf(other) === NodeState.LIVE && other.runsActors);
 }
 
-export function shardsOf(
+export function listedShards(
   nodes: readonly NodeReport[],
   rows: readonly ShardReport[],
   shardCount: number,

@@ -8,7 +8,7 @@ import {
 } from '../actors/pairing/operator-contract.ts';
 import type { PairingService, Subscription } from '../proto/generated/scriptorium/v1/pairing.ts';
 import type { Handlers } from './calls.ts';
-import { accepted, timeOf } from './errors.ts';
+import { okOrThrow, timeOf } from './errors.ts';
 import type { InternalApiOptions } from './internal-api-options.ts';
 
 type Options = Pick<InternalApiOptions, 'actors' | 'logger'>;
@@ -18,17 +18,17 @@ export function pairingHandlers({ actors, logger }: Options): Handlers<PairingSe
   const pairing = actors.get(PairingAdministration, pairingId).ask;
   return {
     async status({ subscriptionId }, ask) {
-      const { subscription } = accepted(await pairing.status({ by, subscriptionId }, ask));
+      const { subscription } = okOrThrow(await pairing.status({ by, subscriptionId }, ask));
       return { subscription: subscriptionView(subscription) };
     },
 
     async list(_request, ask) {
-      const { subscriptions } = accepted(await pairing.list({ by }, ask));
+      const { subscriptions } = okOrThrow(await pairing.list({ by }, ask));
       return { subscriptions: subscriptions.map(subscriptionView) };
     },
 
     async start({ subscriptionId }, ask) {
-      const { expiresAt, ...started } = accepted(await pairing.start({ by, subscriptionId }, ask));
+      const { expiresAt, ...started } = okOrThrow(await pairing.start({ by, subscriptionId }, ask));
       logger.info(
         { subscriptionId: started.subscriptionId },
         'an operator has begun to pair a subscription of the assistant',
@@ -37,7 +37,7 @@ export function pairingHandlers({ actors, logger }: Options): Handlers<PairingSe
     },
 
     async complete({ code, state }, ask) {
-      const { subscription } = accepted(await pairing.complete({ by, code, state }, ask));
+      const { subscription } = okOrThrow(await pairing.complete({ by, code, state }, ask));
       logger.info(
         { subscriptionId: subscription.subscriptionId },
         'an operator has paired a subscription of the assistant',
@@ -46,20 +46,20 @@ export function pairingHandlers({ actors, logger }: Options): Handlers<PairingSe
     },
 
     async unpair({ subscriptionId, confirmReferences }, ask) {
-      const answer = accepted(await pairing.unpair({ by, subscriptionId, confirmReferences }, ask));
+      const answer = okOrThrow(await pairing.unpair({ by, subscriptionId, confirmReferences }, ask));
       logger.info(answer, 'an operator has unpaired a subscription of the assistant');
       return answer;
     },
 
     async unpairAll({ unreadableToo }, ask) {
       const request = { by, confirmation: unpairAllConfirmation, onlyReadable: !unreadableToo };
-      const { count } = accepted(await pairing.unpairAll(request, ask));
+      const { count } = okOrThrow(await pairing.unpairAll(request, ask));
       logger.info({ count }, 'an operator has unpaired all subscriptions of the assistant');
       return { count };
     },
 
     async usage({ subscriptionId }, ask) {
-      const answer = accepted(await pairing.usage({ by, subscriptionId }, ask));
+      const answer = okOrThrow(await pairing.usage({ by, subscriptionId }, ask));
       const { totalTokens: _, since, updatedAt, ...counted } = answer;
       return { ...counted, since: timeOf(since), updated: timeOf(updatedAt) };
     },

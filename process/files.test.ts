@@ -9,7 +9,7 @@ import { createReadiness } from '../runtime/readiness.ts';
 import { content, nameOf, names, owner, read, write } from '../test/files/blobs.ts';
 import { FakeClock } from '../test/kit/clock.ts';
 import { configurationFrom } from './config/config.ts';
-import { createFilesCheck, openFiles } from './files.ts';
+import { createFilesCheck, provideFileStore } from './files.ts';
 import { Lifetime } from './lifetime.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
@@ -33,7 +33,7 @@ function open(path: string, environment: Record<string, string> = {}) {
     logger,
     lifetime,
   };
-  return { clock, lifetime, registry, opening: openFiles(options, { path }, registry) };
+  return { clock, lifetime, registry, opening: provideFileStore(options, { path }, registry) };
 }
 
 test('files are in the data directory, or in the folder of the settings', async (t) => {

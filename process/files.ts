@@ -9,20 +9,20 @@ import { messageOf } from '../runtime/errors.ts';
 import type { ReadinessCheck } from '../runtime/readiness.ts';
 import type { DataDirectory } from './data-directory.ts';
 import type { ServerOptions } from './server-options.ts';
-import { exitCodes, StartError } from './start-error.ts';
+import { StartError } from './start-error.ts';
 
-export interface Files {
+export interface CheckedFileStore {
   readonly store: FileStore;
   readonly check: ReadinessCheck;
 }
 
 /** Closes with the lifetime. @throws StartError */
-export async function openFiles(
+export async function provideFileStore(
   options: ServerOptions,
   directory: Pick<DataDirectory, 'path'>,
   registry: Registry,
-): Promise<Files> {
-  const store = await openStore(options, directory);
+): Promise<CheckedFileStore> {
+  const store = await openFileStore(options, directory);
   options.lifetime.onEnd(() => store.close());
   const check = createFilesCheck(store, options.clock);
   return { store: countedFileStore(store, registry, check), check };
@@ -35,7 +35,7 @@ export type FileStoreOptions = Pick<ServerOptions, 'clock' | 'random'> & {
 };
 
 /** @throws StartError */
-export function openStore(
+export function openFileStore(
   options: FileStoreOptions,
   directory: Pick<DataDirectory, 'path'>,
 ): Promise<OpenFileStore> {
@@ -56,10 +56,9 @@ async function openFolder(
     const { reserveBytes, isFolderShared: isShared } = fileStore;
     return await openLocalDisk({ folder, reserveBytes, nodeId, isShared, clock, random });
   } catch (error) {
-    throw new StartError(
+    throw StartError.config(
       `The folder of files ${folder} cannot be used: ${messageOf(error)}. It must be writable; set FILES_FOLDER to use another one.`,
-      exitCodes.config,
-      { cause: error },
+      error,
     );
   }
 }

@@ -5,7 +5,7 @@
 import { createKeyring, type Keyring, rootSecretBytes } from '../runtime/keyring.ts';
 import type { Random } from '../runtime/random.ts';
 import type { DataDirectory } from './data-directory.ts';
-import { exitCodes, StartError } from './start-error.ts';
+import { StartError } from './start-error.ts';
 
 export interface FixedSettings {
   fixedSetting(name: string, value: string): Promise<string>;
@@ -32,22 +32,20 @@ export async function openKeyring(
 async function storedSecret(directory: Pick<DataDirectory, 'keep'>, random: Random): Promise<string> {
   const text = await directory.keep(rootSecretFile, () => random.bytes(rootSecretBytes).toString('hex'));
   if (wellFormed.test(text)) return text;
-  throw new StartError(
+  throw StartError.config(
     `The file ${rootSecretFile} in the data directory must contain ${rootSecretBytes * 2} hexadecimal characters (${rootSecretBytes} random bytes) and does not.`,
-    exitCodes.config,
   );
 }
 
 /** Derived like any key, so it reveals nothing about the root secret or other keys. */
-export const fingerprintOf = (keyring: Keyring): string => keyring.derive('fingerprint').toString('hex');
+export const keyringFingerprint = (keyring: Keyring): string => keyring.derive('fingerprint').toString('hex');
 
 /** Refuses a keyring other than the first one of this database. */
 export async function checkFingerprint(keyring: Keyring, settings: FixedSettings): Promise<void> {
-  const fingerprint = fingerprintOf(keyring);
+  const fingerprint = keyringFingerprint(keyring);
   const stored = await settings.fixedSetting('secret-key-fingerprint', fingerprint);
   if (stored === fingerprint) return;
-  throw new StartError(
+  throw StartError.config(
     'The secret key is not the one this database was made with. Start with the former SECRET_KEY (or the former file secret-key in the data directory), or with another database.',
-    exitCodes.config,
   );
 }

@@ -18,7 +18,7 @@ import { createReadiness, type ReadinessCheck } from '../runtime/readiness.ts';
 import { runBackupCommand, startBackupSchedule } from './backup/schedule.ts';
 import { registerBuildInfo } from './build-info.ts';
 import { needing } from './database.ts';
-import { openFiles } from './files.ts';
+import { provideFileStore } from './files.ts';
 import { openGateway } from './gateway.ts';
 import { type InternalApiAddresses, openInternalApi } from './internal-api.ts';
 import { LastRun } from './last-run.ts';
@@ -26,7 +26,7 @@ import { createMailCheck } from './mail-readiness.ts';
 import { createGatewayRegistration, createNode, type NodeParts } from './node.ts';
 import { openResources } from './resources.ts';
 import type { ServerOptions } from './server-options.ts';
-import { exitCodes, StartError } from './start-error.ts';
+import { StartError } from './start-error.ts';
 import { openTracer } from './tracing/tracer.ts';
 import { openTransport } from './transport.ts';
 import { warnOfUnclaimedAdmins } from './unclaimed-admins.ts';
@@ -52,7 +52,7 @@ export async function startServer(startOptions: ServerOptions, overlay = openRes
   registerBuildInfo(registry, { version: options.version, role: config.role });
   prometheusShardCount(registry, shardCount);
   const { transport, isWakeStreamUp } = await openTransport(options, resources, registry);
-  const files = await openFiles(options, resources.directory, registry);
+  const files = await provideFileStore(options, resources.directory, registry);
   const fileStore = files.store;
   const keyedTools = createKeyedTools(keyring, random);
   const ofRole = await takeRole(
@@ -193,7 +193,7 @@ function joining(start: () => Promise<void>): Promise<void> {
     } catch (error) {
       if (!(error instanceof NodeIdInUseError)) throw error;
       const message = `${capitalised(error.message)}. Stop that one, or give this one another NODE_ID.`;
-      throw new StartError(message, exitCodes.inUse, { cause: error });
+      throw StartError.inUse(message, error);
     }
   });
 }
@@ -205,11 +205,7 @@ async function opened<T>(setting: string, listen: () => Promise<T>): Promise<T> 
     return await listen();
   } catch (error) {
     if (error instanceof StartError) throw error;
-    throw new StartError(
-      `${setting} cannot be listened on: ${(error as Error).message}`,
-      exitCodes.unavailable,
-      { cause: error },
-    );
+    throw StartError.unavailable(`${setting} cannot be listened on: ${(error as Error).message}`, error);
   }
 }
 

@@ -72,7 +72,7 @@ export const serverSettings = section('Server', {
     name: 'LOG_FAILED_SIGN_INS',
     default: false,
     description:
-      'Logs each failed sign-in, a wrong code at the second factor or a recovery included, with the address of the client, for what bans by it. No other line holds the address of a client.',
+      'Logs each failed sign-in with the address of the client, for programs that ban by it. A wrong code at the second factor or a recovery is one too. No other line holds the address of a client.',
   }),
   /** At the end, first requests in flight and then commits may each take this long to finish. */
   drainTimeoutMs: milliseconds({
@@ -307,7 +307,7 @@ export const natsSecrets = secret(
         bounds: 'a list of nats:// or tls:// addresses',
         defaultText: 'none: this process is the whole server',
         description:
-          'The NATS servers through which the processes of one cluster reach each other, all of them or a DNS name for them, separated by commas: `nats://user:password@host:port`. Needs `DATABASE_URL` and `SECRET_KEY`.',
+          'The NATS servers through which the processes of one cluster reach each other: all of them, separated by commas, or a DNS name for them. Each is written `nats://user:password@host:port`. Needs `DATABASE_URL` and `SECRET_KEY`.',
       }),
     }),
   ),

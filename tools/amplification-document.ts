@@ -22,9 +22,9 @@ export function amplificationDocument(): string {
 <!-- Written by \`npm run docs\`. -->
 
 How much the server may make of a request. \`test/amplification/amplification.test.ts\` asks the worst request of every route
-and counts bytes: what was sent, what was stored before for it, what is answered, and what is written then and in the ten
-seconds that follow. An answer has at most ${timesMax} times the bytes that were sent and stored, and so have the writes; a request
-without a body counts as ${headBytes} bytes. A route that is in neither list below fails the test.
+and counts bytes. It counts what was sent, what was stored before for it, and what is answered. It also counts what is written
+then and in the ten seconds that follow. An answer has at most ${timesMax} times the bytes that were sent and stored, and so have
+the writes. A request without a body counts as ${headBytes} bytes. A route that is in neither list below fails the test.
 
 The test counts no time: see [How long the event loop is held](#how-long-the-event-loop-is-held).
 
@@ -38,12 +38,12 @@ ${rows.join('\n')}
 
 \`node --import=tsx benchmarks/event-loop.ts --write\` measures the longest slice of work of each request above, and of some that
 take too long to prepare for a test. A streamed answer lets the loop turn after each mebibyte, and a long body is parsed in
-slices; an answer that is one JSON document is serialised in one go. The bound is 50 ms on an idle machine. The table has
+slices. An answer that is one JSON document is serialised in one go. The bound is 50 ms on an idle machine. The table has
 the shortest of ${runs} runs, of the requests that take ${printedMs} ms or more; ${machine}.
 
-A frame of the sync lane is read in one piece, as it has at most 512 KiB, 40,000 commas and brackets outside strings, and 1,024
-members of one object; before a socket has said whose it is, 4 KiB. On a busy machine the shortest of 60 runs took 4 ms for eight
-items of 64 kB and 8 ms for 2,000 small ones. The worst frames that are taken, of 30,000 long numbers, took 12 ms of processor time.
+A frame of the sync lane is read in one piece. It has at most 512 KiB, 40,000 commas and brackets outside strings, and 1,024
+members of one object. Before a socket has said whose it is, a frame has at most 4 KiB. On a busy machine the shortest of 60 runs
+took 4 ms for eight items of 64 kB, and 8 ms for 2,000 small ones. The worst frames that are taken, of 30,000 long numbers, took 12 ms of processor time.
 
 | Route | Worst request | Longest slice |
 | ----- | ------------- | ------------- |

@@ -41,7 +41,7 @@ export const providerNamed = (name: string): ProviderId | undefined =>
   providerIds.find((id) => id === (name === 'openai-compatible' ? 'openai' : name));
 
 /** Parses the operator's text. @throws WrongValue */
-export function profilesOf(text: string): Profiles {
+export function parseProfiles(text: string): Profiles {
   const { profiles, roles, default: byDefault, ...others } = objectIn(parsed(text), 'the whole');
   noOthers(others, 'the whole');
   if (!Array.isArray(profiles)) throw new WrongValue('has no list "profiles"');

@@ -12,7 +12,7 @@ import {
   text,
   WrongValue,
 } from '../../runtime/setting.ts';
-import { isModel, profilesOf } from './profiles.ts';
+import { isModel, parseProfiles } from './profiles.ts';
 
 /** It goes into a header. */
 const key = { pattern: /^[\x21-\x7e]{1,1024}$/, form: 'a key' };
@@ -55,7 +55,7 @@ export const assistantSettings = section('Assistant', {
       bounds: 'the name of a model',
       description: 'The same, for the provider `openai` alone.',
     }),
-    profiles: setting(profilesOf, {
+    profiles: setting(parseProfiles, {
       name: 'ASSISTANT_PROFILES',
       bounds: 'JSON',
       description:

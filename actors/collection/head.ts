@@ -25,7 +25,6 @@ export interface Head {
 
 export const head = slice<Head>({
   name: 'items',
-  format: 1,
   schema: z.object({
     position: z.int(),
     updatedAtMicros: z.int(),
@@ -46,7 +45,7 @@ const countOf = (row: CountedRow | undefined): number =>
   row === undefined || isForwardingTombstone(row) ? 0 : 1;
 
 /** The head once `row`, with the next position, is written over `existing`. Forwarding tombstones count nowhere. */
-export function advance(
+export function headAfterWrite(
   before: Head,
   row: CountedRow & Pick<ItemRow, 'position' | 'updated_at_timestamp'>,
   existing: CountedRow | undefined,
@@ -105,7 +104,7 @@ const isBeyond = (before: number, after: number, limit: number): boolean =>
   limit > 0 && after > limit && after > before;
 
 /** Nothing more fits. */
-export const isFull = (
+export const isCollectionFull = (
   { items, sizeBytes }: Head,
   { items: itemsMax, bytes: bytesMax }: ItemSettings['quota'],
 ) => (itemsMax > 0 && items >= itemsMax) || (bytesMax > 0 && sizeBytes >= bytesMax);

@@ -3,7 +3,7 @@
  *
  * - An item's uuid is unique on the server and stays taken for good, tombstones included. The first row of a uuid holds the
  *   *uuid reservation* (`born`) and stays for as long as any row of that uuid does.
- * - An item lies in one collection, its *owning collection*, and may move to another (see transfer/). The source keeps a
+ * - An item lies in one collection, its *owning collection*, and may move to another (see transfer.ts). The source keeps a
  *   *forwarding tombstone*: a row without ciphertext that says where the item went (`moved_to`). No client gets it, and it
  *   counts nowhere. A purge leaves a forwarding tombstone for every item that ever moved.
  * - With each move the item's row takes the next transfer version (`hop`), in whichever collection. (uuid, hop) is unique on the
@@ -13,6 +13,7 @@
  * - `created_position` is the position of the save that made the row and tells a new row from a rewritten one.
  * - Ciphertext is opaque: nothing here or above looks into `content`.
  */
+import type { View } from '../../runtime/command.ts';
 import { type RowOf, table } from '../../runtime/table.ts';
 import { frontContentTypes, itemColumns } from './item-fields.ts';
 
@@ -36,7 +37,7 @@ export const item = table({
     /** The uuid reservation: true in the row that keeps the uuid taken, null in every other. */
     born: 'bool?',
     hop: 'int8?',
-    /** In a forwarding tombstone, the collection that the item went to. */
+    /** In a forwarding tombstone: the collection that the item went to. */
     moved_to: 'uuid?',
   },
   key: ['collection', 'uuid'],
@@ -67,6 +68,12 @@ export const isWhole = ({ content }: { readonly content?: unknown }): boolean =>
 
 export const isForwardingTombstone = ({ moved_to }: Pick<ItemRow, 'moved_to'>): boolean => moved_to !== null;
 
+/** The key of an item in the collection of this actor. */
+export const itemKey = ({ self }: Pick<View, 'self'>, uuid: string) => ({
+  collection: self.id,
+  uuid: uuid.toLowerCase(),
+});
+
 /** The transfer version: how often the item has moved. */
 export const transferVersionOf = ({ hop }: Pick<ItemRow, 'hop'>): number => hop ?? 0;
 
@@ -85,6 +92,14 @@ export const purgeColumns = [
   'moved_to',
 ] as const;
 type Moving = Pick<ItemRow, 'collection' | 'uuid' | (typeof purgeColumns)[number]>;
+
+/** The row where an item has arrived, over the forwarding tombstone that it may have left there once. */
+export const arrivedRowOf = (row: ItemRow, replaced: ItemRow | undefined): ItemRow => ({
+  ...row,
+  created_position: replaced?.created_position ?? row.position,
+  born: replaced?.born ?? null,
+  hop: transferVersionOf(row) + 1,
+});
 
 /** The row that stays where an item has left. */
 export function forwardingTombstoneOf(row: Moving, movedTo: string, position: number): ItemRow {

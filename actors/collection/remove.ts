@@ -4,7 +4,7 @@
  * to the new owner's item.
  */
 import type { Turn } from '../../runtime/command.ts';
-import { advance, head, without } from './head.ts';
+import { head, headAfterWrite, without } from './head.ts';
 import {
   forwardingTombstoneOf,
   type ItemRow,
@@ -12,7 +12,7 @@ import {
   item,
   transferVersionOf,
 } from './item.ts';
-import { outgoingTransferVersions } from './transfer/transfer.ts';
+import { outgoingTransferVersions } from './transfer.ts';
 
 /** `rows` need only `purgeColumns`. */
 export function removeItems(turn: Turn, rows: readonly ItemRow[]): void {
@@ -29,7 +29,7 @@ export function removeItems(turn: Turn, rows: readonly ItemRow[]): void {
     // It points to its own collection: the item went nowhere.
     const tombstone = forwardingTombstoneOf(row, collection, after.position + 1);
     turn.put(item, tombstone);
-    after = advance(after, tombstone, row);
+    after = headAfterWrite(after, tombstone, row);
   }
   if (after !== turn.get(head)) turn.set(head, after);
 }

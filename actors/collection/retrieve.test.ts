@@ -2,8 +2,8 @@ import test from 'ava';
 import { note, saver, uuidNumber } from '../../test/kit/items.ts';
 import { head as headSlice } from './head.ts';
 import type { ItemRow } from './item.ts';
-import { changesPlan, frontPlan, pageItems, pageOf, tokensOf } from './retrieve.ts';
-import { saveItems } from './save-items.ts';
+import { changesPlan, frontPlan, itemPageOf, pageItems, tokensOf } from './retrieve.ts';
+import { computeSaves } from './save-items.ts';
 import { decodeToken } from './token.ts';
 
 const head = { ...headSlice.initial, position: 9 };
@@ -14,7 +14,7 @@ function rows(...contentTypes: string[]): ItemRow[] {
     note({ uuid: uuidNumber(index + 1), content_type }),
   );
   const stored = { head: headSlice.initial, row: () => undefined, newGeneration: () => 'gen' };
-  return [...saveItems({ saver: saver(), stored, items, nowMicros: 1 }).writes.values()].map(
+  return [...computeSaves({ saver: saver(), stored, items, nowMicros: 1 }).writes.values()].map(
     ({ row }) => row,
   );
 }
@@ -57,12 +57,12 @@ test('a client at the head asks the database for nothing', (t) => {
 test('a complete page reaches the head, and a cut one its last row', (t) => {
   const found = rows('Note', 'Note');
   const start = { after: 0, first: false };
-  t.deepEqual(pageOf({ changes: all(found), front: all([]), start, bound: 9 }), {
+  t.deepEqual(itemPageOf({ changes: all(found), front: all([]), start, bound: 9 }), {
     rows: found,
     reached: 9,
     complete: true,
   });
-  t.deepEqual(pageOf({ changes: cut(found, 2), front: all([]), start, bound: 9 }), {
+  t.deepEqual(itemPageOf({ changes: cut(found, 2), front: all([]), start, bound: 9 }), {
     rows: found,
     reached: 2,
     complete: false,
@@ -78,18 +78,18 @@ test('the first page begins with the keys, each version once, and without their 
   ];
   const front = [key, { ...theme, deleted: true }];
   const first = { after: 0, first: true };
-  t.deepEqual(pageOf({ changes: cut([one, two], 2), front: all(front), start: first, bound: 9 }).rows, [
+  t.deepEqual(itemPageOf({ changes: cut([one, two], 2), front: all(front), start: first, bound: 9 }).rows, [
     key,
     one,
     two,
   ]);
-  t.deepEqual(pageOf({ changes: all([one, two, key]), front: all(front), start: first, bound: 9 }).rows, [
+  t.deepEqual(itemPageOf({ changes: all([one, two, key]), front: all(front), start: first, bound: 9 }).rows, [
     key,
     one,
     two,
   ]);
   t.deepEqual(
-    pageOf({ changes: all([one]), front: all(front), start: { after: 1, first: false }, bound: 9 }).rows,
+    itemPageOf({ changes: all([one]), front: all(front), start: { after: 1, first: false }, bound: 9 }).rows,
     [one],
   );
 });

@@ -4,7 +4,7 @@ import { note, saver, uuidNumber } from '../../test/kit/items.ts';
 import { type Head, head as headSlice } from './head.ts';
 import type { ItemRow } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
-import { saveItems, uuidsToRead } from './save-items.ts';
+import { computeSaves, uuidsToRead } from './save-items.ts';
 
 const nowMicros = 1_800_000_000_000_000;
 
@@ -15,7 +15,7 @@ function collection() {
     rows,
     save(items: readonly ClientItem[], now = nowMicros) {
       const stored = { head, row: (uuid: string) => rows.get(uuid) };
-      const result = saveItems({ saver: saver(), stored, items, nowMicros: now });
+      const result = computeSaves({ saver: saver(), stored, items, nowMicros: now });
       for (const [uuid, { row, replaced }] of result.writes) {
         if (replaced !== rows.get(uuid)) throw new Error('that is not what it replaces');
         rows.set(uuid, row);

@@ -4,7 +4,7 @@
  * server leaves out items that one answer has no room for: a small request could otherwise load whole accounts into memory.
  */
 import type { Conflict } from './conflicts.ts';
-import { advance, type Head } from './head.ts';
+import { type Head, headAfterWrite } from './head.ts';
 import { isUuid } from './incoming.ts';
 import { type ItemRow, isWhole } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
@@ -30,9 +30,9 @@ export interface ItemWrite {
   readonly row: ItemRow;
   /** The row of this collection before the turn, if there was one. */
   readonly replaced: ItemRow | undefined;
-  /** It makes a revision. */
+  /** The save makes a revision. */
   readonly revised: boolean;
-  /** It names for the first time the item it is a duplicate of. */
+  /** The save is the first to name the item that this one duplicates. */
   readonly duplicated: boolean;
 }
 
@@ -61,7 +61,7 @@ export interface SavedItems {
 }
 
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: each outcome of a save has one branch of one loop.
-export function saveItems({
+export function computeSaves({
   saver,
   stored,
   items,
@@ -121,7 +121,7 @@ export function saveItems({
     }
     saved.push({ row: result.row, uuid });
     if (result.outcome === 'repeat') continue;
-    head = advance(head, result.row, existing);
+    head = headAfterWrite(head, result.row, existing);
     const replaced = before === undefined ? existing : before.replaced;
     writes.set(key, { ...writeOf(result.row, base, before), replaced });
   }

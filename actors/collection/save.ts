@@ -14,7 +14,7 @@
  * 9. the member may do this (vault-rules.ts)   else shared_vault_*
  * 10. a client that knows vaults, if they touch it   else shared_vault_snjs_version_error
  *
- * An item that passes all of them and names another collection moves there (see transfer/), and that collection checks it
+ * An item that passes all of them and names another collection moves there (see transfer.ts), and that collection checks it
  * again. An item that comes from another collection is saved over the row that it had there.
  *
  * A mismatch is always the client's to merge: nothing here compares contents or lets the later time win.
@@ -23,8 +23,8 @@ import type { Permission } from '../inbox-entries.ts';
 import { type Conflict, refusal, syncConflict } from './conflicts.ts';
 import type { Head } from './head.ts';
 import { defectOf, fieldsOf, isAbsent, isUuid } from './incoming.ts';
-import { type ItemRow, isForwardingTombstone, isWhole, transferVersionOf } from './item.ts';
-import { type ClientItem, fingerprintOf, parseMicros } from './item-fields.ts';
+import { arrivedRowOf, type ItemRow, isForwardingTombstone, isWhole } from './item.ts';
+import { type ClientItem, fingerprintOfSave, parseMicros } from './item-fields.ts';
 import { savedRow } from './saved-row.ts';
 import { knowsVaults, type VaultOperation, type VaultSave, vaultDefect } from './vault-rules.ts';
 
@@ -65,7 +65,7 @@ export type SaveOutcome =
   | { readonly outcome: 'saved'; readonly row: ItemRow };
 
 /** The collection that the client names. */
-export function targetOf(
+export function namedCollectionOf(
   { userUuid }: Pick<Saver, 'userUuid'>,
   { shared_vault_uuid: vault }: ClientItem,
 ): string {
@@ -96,11 +96,11 @@ export function save({
   const isHere =
     incoming !== undefined || (stored?.collection === saver.collection && !isForwardingTombstone(stored));
   const rowHere = isHere ? stored : undefined;
-  const target = targetOf(saver, sent);
+  const target = namedCollectionOf(saver, sent);
   const refused = access(saver, sent, rowHere);
   if (refused !== undefined) return conflict(refused);
   if (rowHere === undefined && (stored !== undefined || target !== saver.collection)) return notHere;
-  const fingerprint = fingerprintOf(saver.sessionUuid, sent);
+  const fingerprint = fingerprintOfSave(saver.sessionUuid, sent);
   // Even if it names another collection: it was saved there, and came from there without a save.
   if (rowHere?.fingerprint.equals(fingerprint) && incoming === undefined) {
     return saver.legacy && !isWhole(rowHere) ? later : { outcome: 'repeat', row: rowHere };
@@ -125,17 +125,7 @@ export function save({
   if (rowHere !== undefined && !isWhole(rowHere) && !fields.content && fields.deleted !== true) return later;
   const uuid = sent.uuid.toLowerCase();
   const row = savedRow({ saver, head, uuid, fields, fingerprint, rowHere, nowMicros });
-  return { outcome: 'saved', row: incoming === undefined ? row : transferred(row, incoming.replacing) };
-}
-
-/** The row in the new owning collection has the next transfer version and replaces a forwarding tombstone there. */
-function transferred(row: ItemRow, replaced: ItemRow | undefined): ItemRow {
-  return {
-    ...row,
-    created_position: replaced?.created_position ?? row.position,
-    born: replaced?.born ?? null,
-    hop: transferVersionOf(row) + 1,
-  };
+  return { outcome: 'saved', row: incoming === undefined ? row : arrivedRowOf(row, incoming.replacing) };
 }
 
 function vaultSaveOf(
@@ -156,7 +146,7 @@ function vaultSaveOf(
 function operationOf(sent: ClientItem, rowHere: ItemRow | undefined, stays: boolean): VaultOperation {
   if (rowHere === undefined) return 'create';
   if (rowHere.shared_vault_uuid === null) return 'add';
-  if (stays && rowHere.shared_vault_uuid === targetOf({ userUuid: '' }, sent)) return 'save';
+  if (stays && rowHere.shared_vault_uuid === namedCollectionOf({ userUuid: '' }, sent)) return 'save';
   return isAbsent(sent.shared_vault_uuid) ? 'remove' : 'move';
 }
 

@@ -38,7 +38,7 @@ export function savedRow({
   const { position, updated_at_timestamp } = stamp(head, rowHere, nowMicros);
   const deleted = fields.deleted ?? rowHere?.deleted ?? false;
   const contentType = fields.contentType || (rowHere?.content_type ?? fields.contentType);
-  const identity = identityOf({ collection: saver.collection, uuid }, position, rowHere);
+  const identity = rowIdentityOf({ collection: saver.collection, uuid }, position, rowHere);
   const stored = deleted ? blank : ciphertext(fields, rowHere);
   const save = { contentType, deleted, atMicros: updated_at_timestamp };
   const { revisions, revised_at } = revisedBy(save, rowHere, saver.revisionPauseMs);
@@ -75,7 +75,7 @@ export function savedRow({
 }
 
 /** The fields by which a written row stays the same item, over the row that it replaces. */
-export const identityOf = (
+export const rowIdentityOf = (
   { collection, uuid }: Pick<ItemRow, 'collection' | 'uuid'>,
   position: number,
   before: ItemRow | undefined,
@@ -138,7 +138,7 @@ function createdAt(
 ): number {
   if (rowHere === undefined) return fields.createdAtMicros ?? nowMicros;
   if (deleted) return rowHere.created_at_timestamp;
-  return fields.createdAtMicros ?? fields.updatedAtMicros ?? 0;
+  return fields.createdOrUpdatedAtMicros ?? 0;
 }
 
 const typesWithHistory: ReadonlySet<string | null> = new Set(['Note', 'SN|File']);

@@ -3,11 +3,11 @@ import { note, saver, userUuid } from '../../test/kit/items.ts';
 import { refusal, syncConflict } from './conflicts.ts';
 import { head } from './head.ts';
 import type { ItemRow } from './item.ts';
-import { saveItems } from './save-items.ts';
+import { computeSaves } from './save-items.ts';
 import { legacyReply, modernReply } from './sync-contract.ts';
 
 const stored = { head: head.initial, row: () => undefined, newGeneration: () => 'gen' };
-const { saved } = saveItems({ saver: saver(), stored, items: [note()], nowMicros: 1_800_000_000_000_000 });
+const { saved } = computeSaves({ saver: saver(), stored, items: [note()], nowMicros: 1_800_000_000_000_000 });
 const [{ row }] = saved as unknown as [{ row: ItemRow }];
 const tokens = { sync_token: 's' };
 const uuidConflict = refusal('uuid_conflict', note(), userUuid);

@@ -2,24 +2,25 @@
  * The steps of a sync: the plans, the page, the save of one batch, and the answer. They run in turns of the actor whose id is
  * the collection's, whichever user saves there.
  */
-import {
-  type KeysPlan,
-  type KeysResult,
-  keys,
-  type RangeResult,
-  type Turn,
-  type View,
-} from '../../runtime/command.ts';
+import { type KeysPlan, keys, type RangeResult, type Turn, type View } from '../../runtime/command.ts';
 import type { Refused } from '../reply.ts';
+import type { FinalizeTimer } from '../transfer.ts';
 import { type Conflict, syncConflict } from './conflicts.ts';
 import { type Head, head, outgrows, quotaExceeded } from './head.ts';
 import { type ItemRow, isForwardingTombstone, isWhole, item, transferVersionOf } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
-import { changesPlan, frontPlan, type ItemPage, pageItems, pageOf, tokensOf } from './retrieve.ts';
-import { holding } from './revisions/held.ts';
+import { locationsPlan } from './locations.ts';
+import { changesPlan, frontPlan, type ItemPage, itemPageOf, pageItems, tokensOf } from './retrieve.ts';
+import { withNewRevision } from './revisions/held.ts';
 import { keepHistory, type RevisionTimers } from './revisions/keep.ts';
 import type { Saver } from './save.ts';
-import { type MovingItem, type SavedEntry, type StoredState, saveItems, uuidsToRead } from './save-items.ts';
+import {
+  computeSaves,
+  type MovingItem,
+  type SavedEntry,
+  type StoredState,
+  uuidsToRead,
+} from './save-items.ts';
 import { ItemSettings } from './settings.ts';
 import {
   isLegacy,
@@ -31,23 +32,9 @@ import {
   type SyncRequest,
 } from './sync-contract.ts';
 import { type Cursor, type Start, startOf } from './token.ts';
-import {
-  isAwaited,
-  isStillAt,
-  type Locations,
-  locationsPlan,
-  notFinalized,
-  successorOf,
-} from './transfer/location-lookup.ts';
-import {
-  conflictingTransfer,
-  type FinalizeTimer,
-  outgoingTransferVersions,
-  prepareTransfer,
-} from './transfer/transfer.ts';
+import { canApply, fenced, outgoingTransferVersions, prepareTransfer, type StoredReads } from './transfer.ts';
 
 type ItemRows = RangeResult<typeof item>;
-type ItemsByKey = KeysResult<typeof item>;
 
 export interface PageReads {
   readonly changes: ItemRows;
@@ -79,7 +66,7 @@ export interface SyncProgress {
   readonly head: Head;
 }
 
-export function pagePlans(view: View, request: SyncRequest) {
+export function syncPagePlans(view: View, request: SyncRequest) {
   const now = view.get(head);
   const limits = { items: pageItems(request.limit), bytes: view.use(ItemSettings).transferLimitBytes };
   const start = isVaultExclusive(request) ? nothingAfter(now) : startAt(view, request);
@@ -87,45 +74,31 @@ export function pagePlans(view: View, request: SyncRequest) {
 }
 
 /** A sync before it has saved anything. */
-export function begin(view: View, request: SyncRequest, reads: PageReads): SyncProgress {
-  const now = view.get(head);
-  const page = pageIn(view, request, reads, startAt(view, request));
-  return {
-    vaults: noVaults,
-    page,
-    saved: [],
-    conflicts: [],
-    transfers: [],
-    notHere: [],
-    remainingBytes: view.use(ItemSettings).storedBytesMax,
-    end: page.reached,
-    head: now,
-  };
+export function beginSync(view: View, request: SyncRequest, reads: PageReads): SyncProgress {
+  return progressOf(view, pageIn(view, request, reads, startAt(view, request)));
 }
 
 /** A sync that gives nothing. */
-export function unbegun(view: View): SyncProgress {
-  const now = view.get(head);
-  const page = { rows: [], reached: now.position, complete: true };
-  const remainingBytes = view.use(ItemSettings).storedBytesMax;
-  const vaults = noVaults;
-  return {
-    vaults,
-    page,
-    saved: [],
-    conflicts: [],
-    transfers: [],
-    notHere: [],
-    remainingBytes,
-    end: now.position,
-    head: now,
-  };
+export function emptyProgress(view: View): SyncProgress {
+  return progressOf(view, { rows: [], reached: view.get(head).position, complete: true });
 }
+
+const progressOf = (view: View, page: ItemPage): SyncProgress => ({
+  vaults: noVaults,
+  page,
+  saved: [],
+  conflicts: [],
+  transfers: [],
+  notHere: [],
+  remainingBytes: view.use(ItemSettings).storedBytesMax,
+  end: page.reached,
+  head: view.get(head),
+});
 
 function pageIn(view: View, request: SyncRequest, reads: PageReads, start: Start): ItemPage {
   // A request for vaults alone gets none of the user's own items, so their cursor stays where it was.
   if (isVaultExclusive(request)) return { rows: [], reached: start.after, complete: true };
-  return pageOf({
+  return itemPageOf({
     changes: reads.changes,
     front: reads.front,
     start,
@@ -153,26 +126,24 @@ export function storedPlan({
   const isNeeded = (uuid: string) => incoming.has(uuid) || wasRejected(view, uuid);
   const uuids = [...uuidsToRead(items, isLegacy(request), isNeeded)];
   const isFew = uuids.length <= wholeRowsMax && remainingBytes === view.use(ItemSettings).storedBytesMax;
-  return {
-    stored: keys(
-      item,
-      uuids.map((uuid) => ({ collection, uuid })),
-      isFew ? undefined : Math.max(0, remainingBytes),
-    ),
-    ...locationsPlan([...incoming.keys(), ...[...incomingUuids].filter((uuid) => moving.has(uuid))]),
-  };
+  const stored = keys(
+    item,
+    uuids.map((uuid) => ({ collection, uuid })),
+    isFew ? undefined : Math.max(0, remainingBytes),
+  );
+  const { first, moved } = locationsPlan([
+    ...incoming.keys(),
+    ...[...incomingUuids].filter((uuid) => moving.has(uuid)),
+  ]);
+  return { stored, first, moved };
 }
 
 const none: ReadonlySet<string> = new Set();
 const noRows: ReadonlyMap<string, ItemRow> = new Map();
 
 type StoredPlans = { readonly stored: KeysPlan<typeof item> } & ReturnType<typeof locationsPlan>;
-/** The stored rows of the sent items here, and for those that are being transferred, their rows in any collection. */
-export interface StoredReads extends Locations {
-  readonly stored: ItemsByKey;
-}
 
-/** So few rows are read without a budget of bytes. So one statement can read them together with those of other accounts. */
+/** Up to this many rows are read without a budget of bytes, so that one statement can read those of several accounts. */
 const wholeRowsMax = 4;
 
 /**
@@ -187,7 +158,7 @@ function wasRejected(view: View, uuid: string): boolean {
 }
 
 /** The user who saves. */
-export type Member = Pick<Saver, 'userUuid' | 'sessionUuid' | 'readOnly' | 'vault'>;
+export type SavingUser = Pick<Saver, 'userUuid' | 'sessionUuid' | 'readOnly' | 'vault'>;
 
 /** A transfer that the source has prepared. */
 export interface PreparedItemTransfer {
@@ -208,7 +179,7 @@ export interface ItemBatch {
   readonly request: SyncRequest;
   readonly items: readonly ClientItem[];
   readonly reads: StoredReads;
-  readonly by: Member;
+  readonly by: SavingUser;
   /** The timers of the kind that the collection belongs to. */
   readonly timers: CollectionTimers;
   /** The rows at the source, by uuid, where a transfer brings these items here. */
@@ -224,11 +195,11 @@ interface CollectionTimers extends RevisionTimers {
  * the account has no room for is refused whole. If a single item were refused as a conflict, its device would lose it with the
  * session. Clients keep the items of a refused call and send them again.
  */
-export function proceed(turn: Turn, batch: ItemBatch, progress: SyncProgress): SyncProgress | Refused {
+export function saveBatch(turn: Turn, batch: ItemBatch, progress: SyncProgress): SyncProgress | Refused {
   const before = turn.get(head);
   const { remainingBytes } = progress;
   const saver = saverOf(turn, batch);
-  const result = saveItems({
+  const result = computeSaves({
     saver,
     stored: storedIn(turn, batch),
     items: batch.items,
@@ -238,7 +209,7 @@ export function proceed(turn: Turn, batch: ItemBatch, progress: SyncProgress): S
   if (outgrows(before, result.head, turn.use(ItemSettings).quota)) return quotaExceeded;
   const writes = [...result.writes.values()];
   for (const { row, replaced, revised } of writes) {
-    const written = revised && !row.deleted ? holding(turn, row) : row;
+    const written = revised && !row.deleted ? withNewRevision(turn, row) : row;
     if (replaced === undefined) turn.insert(item, written);
     else turn.put(item, written);
   }
@@ -264,6 +235,7 @@ function prepareTransfers(
   batch: ItemBatch,
   moving: readonly MovingItem[],
 ): readonly PreparedItemTransfer[] {
+  if (moving.length === 0) return [];
   const found = foundIn(turn, batch);
   const targets = [...new Set(moving.map(({ to }) => to))];
   return targets.map((target) => {
@@ -292,19 +264,6 @@ function saverOf(turn: Turn, { request, by }: ItemBatch): Saver {
   };
 }
 
-/**
- * A save of an item that may be leaving takes the next transfer version, which ends the transfer. If the target has applied it
- * meanwhile, the commit is rejected, and the turn that runs again finds the item there. A turn that writes nothing has no such
- * fence, so it looks for the target's row first.
- */
-function fenced(turn: Turn, row: ItemRow | undefined, reads: StoredReads): ItemRow | undefined {
-  if (row === undefined || row.collection !== turn.self.id || isForwardingTombstone(row)) return row;
-  if (outgoingTransferVersions(turn).get(row.uuid) !== transferVersionOf(row)) return row;
-  const successor = conflictingTransfer(turn, row) ?? successorOf(row, reads);
-  if (successor === undefined && isAwaited(row, reads)) throw notFinalized();
-  return successor ?? { ...row, hop: transferVersionOf(row) + 1 };
-}
-
 /** A second transfer of the item, wherever it goes, competes with the first one for the same transfer version. */
 const unfenced = (row: ItemRow, found: ItemRow | undefined): ItemRow =>
   found?.collection === row.collection ? { ...row, hop: found.hop } : row;
@@ -322,17 +281,6 @@ function storedIn(turn: Turn, batch: ItemBatch): StoredState {
     row: (uuid) => (incoming(uuid) === undefined ? fenced(turn, found(uuid), reads) : found(uuid)),
     incoming,
   };
-}
-
-/** The item has not been here since the transfer began, and nothing has ended the transfer. */
-export function canApply(turn: Turn, row: ItemRow, reads: StoredReads): boolean {
-  const { uuid } = row;
-  const here = reads.stored.get({ collection: turn.self.id, uuid });
-  if (here !== undefined && transferVersionOf(here) > transferVersionOf(row)) return false;
-  const conflicting = turn.conflicting(item, { uuid, hop: transferVersionOf(row) + 1 });
-  if (conflicting !== undefined || !isStillAt(row, reads)) return false;
-  if (isAwaited({ ...row, collection: turn.self.id }, reads, row.collection)) throw notFinalized();
-  return true;
 }
 
 function foundIn(
@@ -356,7 +304,7 @@ function foundIn(
   };
 }
 
-export function answer(
+export function answerOfSync(
   collection: string,
   request: SyncRequest,
   progress: SyncProgress,

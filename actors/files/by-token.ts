@@ -1,4 +1,4 @@
-/** What users and vaults, the owners of files, do alike with a valet token once they have checked the rights of its holder. */
+/** The handling of valet tokens that users and vaults share, once they have checked the rights of the token's holder. */
 import type { Turn } from '../../runtime/command.ts';
 import type { ValetClaims } from '../identity/valet-tokens.ts';
 import { type Answer, answerOf, type Refused, refuse } from '../reply.ts';
@@ -23,12 +23,15 @@ export const refusalOfChunk = (chunk: {
   isChunkNumber(chunk.number) && chunk.bytes > 0 && chunk.bytes <= chunkBytesMax ? undefined : wrongChunk;
 
 /** The answer to a close whose token is redeemed: a repeat of the close succeeds. Undefined if it is not redeemed. */
-export function answerIfRedeemed(turn: Turn, claims: ValetClaims): Answer<Record<string, never>> | undefined {
+export function answerToRepeatedClose(
+  turn: Turn,
+  claims: ValetClaims,
+): Answer<Record<string, never>> | undefined {
   const redeemed = redeemedOn(turn, claims);
   return redeemed && answerOf(redeemed.on === 'close' ? {} : invalidToken);
 }
 
-/** `deleted`: in this turn. A repeat of the deletion succeeds, too. */
+/** `deleted` only if this turn has removed the file. A repeat of the deletion gets the answer of a success. */
 export function deleteByToken(
   turn: Turn,
   { cleanup, quota }: FileOwner,
@@ -44,9 +47,9 @@ export function deleteByToken(
   return 'deleted';
 }
 
-export const openedFile = (row: FileRow | undefined) =>
+export const fileAnswer = (row: FileRow | undefined) =>
   row === undefined ? unknownFile : { ok: storedFileOf(row) };
 
-/** Whether a download of this upload may go on; without an upload, whether the token still counts. */
-export const stillThere = (row: FileRow | undefined, uploadUuid: string | undefined) =>
+/** May a download of this upload go on? Without an upload the answer is yes, as the caller has checked the token. */
+export const answerIfUnchanged = (row: FileRow | undefined, uploadUuid: string | undefined) =>
   uploadUuid === undefined || row?.upload_uuid === uploadUuid ? { ok: {} } : unknownFile;

@@ -71,7 +71,7 @@ async function opened(path: string, flags: 'r' | 'wx'): Promise<OpenFile> {
 }
 
 /** Any other error, such as `EROFS`, `EIO` or `EMFILE`, concerns the system and not this blob. */
-export function errorOf(error: unknown): FileStoreError {
+export function fileStoreErrorOf(error: unknown): FileStoreError {
   if (error instanceof FileStoreError) return error;
   if (['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?? '')) return new FileStoreError('full', error);
   return new FileStoreError('unavailable', error);

@@ -14,12 +14,12 @@
 import { job, keys, type Turn, type View } from '../../runtime/command.ts';
 import type { Refused } from '../reply.ts';
 import { refuse } from '../reply.ts';
-import { blobName, type Chunk, chunksIn, type Origin, packBlobs, unpackBlobs } from './layout.ts';
+import { type BlobOrigin, blobName, type Chunk, chunksIn, packBlobs, unpackBlobs } from './layout.ts';
 import type { FileOwner } from './owner.ts';
 import type { Cleanup } from './state.ts';
 import { change, cleanUpAt, filesSlice } from './state.ts';
 import { FileStore, FileStoreError, listLimitMax } from './store.ts';
-import { type FileRow, file, fileGarbage, fileKey, originOf } from './tables.ts';
+import { blobOriginOf, type FileRow, file, fileGarbage, fileKey } from './tables.ts';
 
 /** Each row names the blobs of one upload at most. */
 const batchRows = 16;
@@ -30,8 +30,13 @@ export const garbageMax = 1_000;
 
 const cleaningUp: Refused = refuse.notNow('Earlier files are still being removed.', 30_000);
 
-/** `bytes` of a chunk: as many as may be in the store. */
-export function discard(turn: Turn, cleanup: Cleanup, origin: Origin, chunks: readonly Chunk[]): void {
+/** `bytes` of a chunk: the most that may be in the store. */
+export function discardChunks(
+  turn: Turn,
+  cleanup: Cleanup,
+  origin: BlobOrigin,
+  chunks: readonly Chunk[],
+): void {
   if (chunks.length === 0) return;
   const { discardedThrough, garbageBytes } = turn.get(filesSlice);
   const number = discardedThrough + 1;
@@ -48,7 +53,7 @@ export function discard(turn: Turn, cleanup: Cleanup, origin: Origin, chunks: re
 }
 
 export const discardFile = (turn: Turn, cleanup: Cleanup, row: FileRow): void =>
-  discard(turn, cleanup, originOf(row), chunksIn(row.layout));
+  discardChunks(turn, cleanup, blobOriginOf(row), chunksIn(row.layout));
 
 /** Removes the file, and makes garbage of its blobs. */
 export function removeFile(turn: Turn, cleanup: Cleanup, row: FileRow): void {
@@ -62,7 +67,7 @@ export function garbageOf(view: Pick<View, 'get'>): number {
 }
 
 /** Refuses new chunks and files while there is too much garbage. */
-export function refusalByGarbage(turn: Turn, { garbageBytesMax }: FileOwner): Refused | undefined {
+export function refusalForGarbage(turn: Turn, { garbageBytesMax }: FileOwner): Refused | undefined {
   const isTooMuch = garbageOf(turn) >= garbageMax || turn.get(filesSlice).garbageBytes > garbageBytesMax;
   return isTooMuch ? cleaningUp : undefined;
 }
@@ -86,7 +91,7 @@ export const removalJob = (cleanup: Cleanup) =>
         turn: (turn, { rows }) => firstKeys(turn).map((key) => rows.get(key)),
       });
       const names = entries.flatMap((row) =>
-        row === undefined ? [] : unpackBlobs(row.blobs).map((blob) => blobName(originOf(row), blob)),
+        row === undefined ? [] : unpackBlobs(row.blobs).map((blob) => blobName(blobOriginOf(row), blob)),
       );
       try {
         await removeAll(run.use(FileStore), names);

@@ -59,12 +59,12 @@ export function withChunk(layout: BlobLayout, { number, bytes, nonce }: Chunk): 
 export type Blob = Pick<Chunk, 'number' | 'nonce'>;
 
 /** The common part of the names of an upload's blobs. A file that has changed hands keeps these names. */
-export interface Origin {
+export interface BlobOrigin {
   readonly storedUnder: string;
   readonly uploadUuid: string;
 }
 
-export const blobName = ({ storedUnder, uploadUuid }: Origin, { number, nonce }: Blob): string =>
+export const blobName = ({ storedUnder, uploadUuid }: BlobOrigin, { number, nonce }: Blob): string =>
   `${storedUnder}/${uploadUuid}/${number}.${nonce}`;
 
 const uploadForm = /^[0-9a-f-]{36}\/([0-9a-f-]{36})\/\d+\.\w+$/;
@@ -103,7 +103,7 @@ export interface Piece {
 
 /** The parts of blobs that make up a file from its byte `first` to its byte `last`, both included. */
 export function piecesOf(
-  origin: Origin,
+  origin: BlobOrigin,
   layout: BlobLayout,
   { first, last }: { readonly first: number; readonly last: number },
 ): readonly Piece[] {

@@ -25,13 +25,20 @@ import type { Random } from '../../runtime/random.ts';
 import type { FairnessKey } from '../queue.ts';
 import { Durability } from './durability.ts';
 import { FileCalls, FileWork, keyOfBlob, serverKey } from './file-calls.ts';
-import { codeOf, errorOf, type FileSystem, nodeFileSystem, type OpenFile, unless } from './file-system.ts';
+import {
+  codeOf,
+  type FileSystem,
+  fileStoreErrorOf,
+  nodeFileSystem,
+  type OpenFile,
+  unless,
+} from './file-system.ts';
 import { largePieces } from './pieces.ts';
 import {
   announced,
   type ByteRange,
+  checkBlobName,
   checkList,
-  checkName,
   checkRange,
   FileStoreError,
   isBlobName,
@@ -150,19 +157,19 @@ class LocalDisk implements OpenFileStore {
     try {
       await unlessAborted(writing, work.signal);
     } catch (error) {
-      throw errorOf(error);
+      throw fileStoreErrorOf(error);
     } finally {
       this.#end(work);
     }
   }
 
   persist(blobs: readonly WrittenBlob[]): Promise<void> {
-    for (const { name } of blobs) checkName(name);
+    for (const { name } of blobs) checkBlobName(name);
     return this.#withoutCaller((work) => this.#durability.persist(blobs, work));
   }
 
   async *read(name: string, range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    checkName(name);
+    checkBlobName(name);
     checkRange(range);
     const work = this.#begin(keyOfBlob(name), signal);
     const opening = this.#call(() => this.#fs.open(join(this.#folder, name)), work);
@@ -189,7 +196,7 @@ class LocalDisk implements OpenFileStore {
         yield piece;
       }
     } catch (error) {
-      throw codeOf(error) === 'ENOENT' ? new FileStoreError('missing', error) : errorOf(error);
+      throw codeOf(error) === 'ENOENT' ? new FileStoreError('missing', error) : fileStoreErrorOf(error);
     } finally {
       this.#end(work);
       // The file may not be closed while a read is in progress.
@@ -199,7 +206,7 @@ class LocalDisk implements OpenFileStore {
   }
 
   async remove(names: readonly string[]): Promise<void> {
-    for (const name of names) checkName(name);
+    for (const name of names) checkBlobName(name);
     this.#durability.forget(names);
     await this.#withoutCaller(async (work) => {
       for (const name of names) {
@@ -393,7 +400,7 @@ class LocalDisk implements OpenFileStore {
     try {
       return await unlessAborted(run(work), work.signal);
     } catch (error) {
-      throw errorOf(error);
+      throw fileStoreErrorOf(error);
     } finally {
       this.#end(work);
     }

@@ -1,41 +1,49 @@
-/** Messages to owners of files. Most carry the claims of a valet token, which the gateway has verified (docs/protocol/files.md). */
+/**
+ * The schemas that the contracts of users and vaults share, as both own files. Most requests carry the claims of a valet token,
+ * which the gateway has verified (docs/protocol/files.md).
+ */
 import { z } from 'zod';
-import { type ValetClaims, valetClaimsSchema } from '../identity/valet-tokens.ts';
+import { valetClaimsSchema } from '../identity/valet-tokens.ts';
 import { answerSchema } from '../reply.ts';
+import { finalizePayload } from '../transfer.ts';
 import { nonceForm } from './layout.ts';
-import { finalizePayload } from './transfer.ts';
 
-const nothing = z.object({});
+const empty = z.object({});
 
-/** Refusals of all: 400, 403. */
-export const byToken = <Fields extends z.ZodRawShape, Ok>(fields: Fields, ok: z.ZodType<Ok>) => ({
-  request: z.object({ claims: valetClaimsSchema as z.ZodType<ValetClaims>, ...fields }),
+/** Every command of this form may be refused with 400 or 403. */
+export const valetTokenCommand = <Fields extends z.ZodRawShape, Ok>(fields: Fields, ok: z.ZodType<Ok>) => ({
+  request: z.object({ claims: valetClaimsSchema, ...fields }),
   reply: answerSchema(ok),
 });
 
 const uploadUuid = z.string();
 const nonce = z.string().regex(nonceForm);
 
-export const byTokenShapes = {
+export const valetTokenCommands = {
   /** Refusals: 413 for a file that is too large, 429. */
-  openUpload: byToken({ uploadUuid }, nothing),
-  /** Before the chunk is stored, under a nonce that the gateway has drawn. Refusals: 429, 503. */
-  beginChunk: byToken(
+  openUpload: valetTokenCommand({ uploadUuid }, empty),
+  /**
+   * Notes a chunk before it is stored. The gateway draws the nonce, which makes the name of the blob unique. Refusals: 429, 503.
+   */
+  beginChunk: valetTokenCommand(
     { number: z.int(), bytes: z.int(), nonce },
     z.object({ uploadUuid, storedUnder: z.string() }),
   ),
-  /** The chunk is in the store, whole. */
-  finishChunk: byToken({ uploadUuid, nonce }, nothing),
-  /** The chunk is not in the store, or could not be finished. `bytes`: as many as may be in the store. */
-  abandonChunk: byToken({ uploadUuid, number: z.int(), bytes: z.int(), nonce }, nothing),
-  /** Refusals: 413. */
-  closeUpload: byToken({}, nothing),
-  /** Refusals: 404. */
-  deleteFile: byToken({}, nothing),
-  /** Whether a use of the token may go on. `uploadUuid`: of the file that is being read. */
-  checkToken: byToken({ uploadUuid: uploadUuid.optional() }, nothing),
+  /** The chunk is stored completely. */
+  finishChunk: valetTokenCommand({ uploadUuid, nonce }, empty),
+  /** The chunk is not stored, or not completely. `bytes`: the most that may have been stored. */
+  abandonChunk: valetTokenCommand({ uploadUuid, number: z.int(), bytes: z.int(), nonce }, empty),
+  /** Refusals: 413, 503. */
+  closeUpload: valetTokenCommand({}, empty),
+  /** Refusals: 503 while the file is being moved. */
+  deleteFile: valetTokenCommand({}, empty),
+  /**
+   * Asked again and again during a long transfer: may it go on? A download names its upload, to notice that the file was replaced.
+   * Refusals: 404.
+   */
+  checkToken: valetTokenCommand({ uploadUuid: uploadUuid.optional() }, empty),
   /** Answers where the bytes of a file are. Refusals: 404. */
-  openFile: byToken(
+  openFile: valetTokenCommand(
     {},
     z.object({
       uploadUuid,
@@ -47,7 +55,7 @@ export const byTokenShapes = {
 };
 
 export const fileTimerShapes = {
-  /** Ends overdue uploads, and retries to remove garbage. */
+  /** Ends overdue uploads, and tries again to remove garbage. */
   cleanUpFiles: z.null(),
   /** Keyed by the transfer of a file (see transfer.ts). */
   finalizeOverdueFile: finalizePayload,
@@ -56,11 +64,11 @@ export const fileTimerShapes = {
 const cancelledTransfer = z.object({ id: z.string(), hop: z.int() });
 
 export const fileMoveTellShapes = {
-  /** Tells the target that the source has finalized the transfer. */
+  /** From the source to the target: the transfer is finalized. */
   fileMoved: z.object({ uploadUuid: z.string() }),
-  /** To the target: the transfer of this id was given up at this transfer version. It answers by `fileSettled`. */
+  /** From the source to the target: the transfer is given up at this transfer version. The target answers by `fileSettled`. */
   fileGivenUp: cancelledTransfer,
-  /** Tells the source that the transfer it gave up cannot be applied any more. */
+  /** From the target to the source: the transfer that was given up cannot be applied any more. */
   fileSettled: cancelledTransfer,
 };
 

@@ -6,7 +6,6 @@
 import { refuse } from '../reply.ts';
 import type { Cleanup } from './state.ts';
 
-/** The owner of files, as the functions of this folder need it. */
 export interface FileOwner {
   readonly cleanup: Cleanup;
   readonly quota: Quota;

@@ -18,8 +18,8 @@ import { openS3Client, removeObjects, type S3ClientOptions, s3CodeOf } from './s
 import {
   announced,
   type ByteRange,
+  checkBlobName,
   checkList,
-  checkName,
   checkRange,
   FileStoreError,
   isBlobName,
@@ -104,7 +104,7 @@ class S3 implements OpenFileStore {
   async persist(): Promise<void> {}
 
   async *read(name: string, range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    checkName(name);
+    checkBlobName(name);
     checkRange(range);
     const call = this.#begin(signal);
     try {
@@ -129,7 +129,7 @@ class S3 implements OpenFileStore {
   }
 
   async remove(names: readonly string[]): Promise<void> {
-    for (const name of names) checkName(name);
+    for (const name of names) checkBlobName(name);
     await this.#calling(undefined, async (call) => {
       const errorCode = await removeObjects(this.#bucket, names, (command) =>
         call.answer((abortSignal) => this.#client.send(command, { abortSignal })),

@@ -124,7 +124,7 @@ export const isBlobName = (name: string): boolean => nameForm.test(name);
 export const isPrefix = (text: string): boolean => prefixForm.test(text);
 
 /** Every path and key passes this check. @throws TypeError */
-export function checkName(name: string): void {
+export function checkBlobName(name: string): void {
   if (!isBlobName(name)) throw new TypeError('a blob cannot have this name');
 }
 
@@ -135,14 +135,14 @@ export function nameFrom(naming: Naming): Promise<string> {
 }
 
 function checked(name: string): string {
-  checkName(name);
+  checkBlobName(name);
   return name;
 }
 
 /** @throws TypeError */
 export function checkList({ prefix, after, limit }: ListOptions): void {
   if (!isPrefix(prefix)) throw new TypeError('the names of blobs do not begin like this');
-  if (after !== undefined) checkName(after);
+  if (after !== undefined) checkBlobName(after);
   if (!Number.isInteger(limit) || limit < 1 || limit > listLimitMax) throw new TypeError('a wrong limit');
 }
 

@@ -10,7 +10,7 @@
  */
 import type { View } from '../../runtime/command.ts';
 import { type RowOf, table } from '../../runtime/table.ts';
-import type { Origin } from './layout.ts';
+import type { BlobOrigin } from './layout.ts';
 
 export const file = table({
   name: 'file',
@@ -35,7 +35,7 @@ export const file = table({
 
 export type FileRow = RowOf<typeof file>;
 
-/** Numbered without a gap, and removed in that order. */
+/** Rows are numbered without a gap, and removed in that order. */
 export const fileGarbage = table({
   name: 'file_garbage',
   columns: {
@@ -53,10 +53,17 @@ export const fileKey = ({ self }: Pick<View, 'self'>, remoteIdentifier: string) 
   remote_identifier: remoteIdentifier,
 });
 
-export const originOf = (row: { readonly stored_under: string; readonly upload_uuid: string }): Origin => ({
+export const blobOriginOf = (row: {
+  readonly stored_under: string;
+  readonly upload_uuid: string;
+}): BlobOrigin => ({
   storedUnder: row.stored_under,
   uploadUuid: row.upload_uuid,
 });
 
 /** What a reader needs to find the bytes of a file. */
-export const storedFileOf = (row: FileRow) => ({ ...originOf(row), bytes: row.bytes, layout: row.layout });
+export const storedFileOf = (row: FileRow) => ({
+  ...blobOriginOf(row),
+  bytes: row.bytes,
+  layout: row.layout,
+});

@@ -27,16 +27,16 @@ import { z } from 'zod';
 import { keys, lookup, type PlanResults, type Turn, timer, type View } from '../../runtime/command.ts';
 import { type SliceSource, sliceMap } from '../../runtime/slice.ts';
 import { type Refused, refuse } from '../reply.ts';
-import { discard, discardFile, garbageOf, refusalByGarbage } from './garbage.ts';
+import { discardChunks, discardFile, garbageOf, refusalForGarbage } from './garbage.ts';
 import {
   type BlobLayout,
+  type BlobOrigin,
   type Chunk,
   chunkIn,
   chunksIn,
   chunksMax,
   isWithoutGap,
   noChunks,
-  type Origin,
   withChunk,
 } from './layout.ts';
 import { type FileOwner, noSpace } from './owner.ts';
@@ -76,7 +76,6 @@ interface Upload {
 /** Keyed by the remote identifier of the file. */
 export const uploadMap = sliceMap<Upload>({
   family: 'upload',
-  format: 1,
   entriesMax: uploadsMax,
   schema: z.object({
     uploadUuid: z.string(),
@@ -148,7 +147,7 @@ export function beginChunk(
   turn: Turn,
   owner: FileOwner,
   { remoteIdentifier, number, bytes, nonce }: ChunkRequest,
-): Origin | Refused {
+): BlobOrigin | Refused {
   const upload = openUploadOf(turn, remoteIdentifier);
   if (upload === undefined) return noUpload;
   const isRepeat = [chunkIn(upload.layout, number), ...upload.pending].some((each) => each?.nonce === nonce);
@@ -156,7 +155,7 @@ export function beginChunk(
   const late = upload.pending.filter(({ sinceMs }) => turn.nowMs - sinceMs >= pendingMostMs);
   const pending = upload.pending.filter((each) => !late.includes(each));
   if (pending.length >= pendingMax) return tooManyPending;
-  const cleaningUp = refusalByGarbage(turn, owner);
+  const cleaningUp = refusalForGarbage(turn, owner);
   if (cleaningUp !== undefined) return cleaningUp;
   const next = { ...upload, pending: [...pending, { number, bytes, nonce, sinceMs: turn.nowMs }] };
   if (!fits(next)) return longerThanSaid;
@@ -165,7 +164,7 @@ export function beginChunk(
   const requested = { uploadUuid, bytes: heldBy(upload) - bytesOf(late) + bytes };
   if (!owner.quota.hasCapacity(requested, others)) return noSpace;
   turn.setEntry(uploadMap, remoteIdentifier, next);
-  discard(turn, owner.cleanup, originOf(turn, upload), late);
+  discardChunks(turn, owner.cleanup, originOf(turn, upload), late);
   return originOf(turn, upload);
 }
 
@@ -193,7 +192,10 @@ export function finishChunk(
     storedBytes: upload.storedBytes + chunk.bytes - (earlier?.bytes ?? 0),
     pending: upload.pending.filter((each) => each !== chunk && !replaced.includes(each)),
   });
-  discard(turn, cleanup, originOf(turn, upload), [...replaced, ...(earlier === undefined ? [] : [earlier])]);
+  discardChunks(turn, cleanup, originOf(turn, upload), [
+    ...replaced,
+    ...(earlier === undefined ? [] : [earlier]),
+  ]);
   return done;
 }
 
@@ -201,7 +203,7 @@ export function finishChunk(
 const replacedBy = (chunk: PendingChunk, pending: readonly PendingChunk[]): readonly PendingChunk[] =>
   pending.slice(0, pending.indexOf(chunk)).filter(({ number }) => number === chunk.number);
 
-/** `bytes`: as many as may be in the store. */
+/** `bytes`: the most that may be in the store. */
 export interface AbandonedChunk extends StoredChunk, Chunk {}
 
 /** The file that the upload has become, here or at another owner. During a move there are two rows. */
@@ -231,7 +233,7 @@ export function abandonChunk(
     const rows = own === undefined ? anywhere.rows : [own, ...anywhere.rows];
     if (rows.some((row) => row.upload_uuid === uploadUuid && chunksIn(row.layout).some(isIt))) return done;
   }
-  discard(turn, cleanup, originOf(turn, { uploadUuid }), [chunk]);
+  discardChunks(turn, cleanup, originOf(turn, { uploadUuid }), [chunk]);
   return done;
 }
 
@@ -251,7 +253,7 @@ export function closeUpload(
   if (bytes > fileBytesMax) return tooLarge;
   if (!quota.hasCapacity({ uploadUuid, bytes }, 0)) return noSpace;
   turn.removeEntry(uploadMap, remoteIdentifier);
-  discard(turn, cleanup, originOf(turn, upload), pending);
+  discardChunks(turn, cleanup, originOf(turn, upload), pending);
   const grownBytes = putFile(turn, cleanup, { remoteIdentifier, uploadUuid, bytes, layout }, replaced);
   quota.grow(grownBytes, uploadUuid);
   return done;
@@ -285,7 +287,7 @@ export function putFile(
 }
 
 /** The blobs of an open upload so far. */
-export interface StoredUpload extends Origin {
+export interface StoredUpload extends BlobOrigin {
   readonly layout: BlobLayout;
 }
 
@@ -350,7 +352,7 @@ export function endUploads(turn: Turn, owner: FileOwner, which: 'overdue' | 'all
 function endUpload(turn: Turn, owner: FileOwner, remoteIdentifier: string, upload: Upload): void {
   turn.removeEntry(uploadMap, remoteIdentifier);
   owner.quota.release(upload.uploadUuid);
-  discard(turn, owner.cleanup, originOf(turn, upload), [...chunksIn(upload.layout), ...upload.pending]);
+  discardChunks(turn, owner.cleanup, originOf(turn, upload), [...chunksIn(upload.layout), ...upload.pending]);
 }
 
 function openUploadOf(turn: Turn, remoteIdentifier: string): Upload | undefined {
@@ -385,7 +387,6 @@ export const isChunkNumber = (number: number): boolean =>
 export const cleanupTimer = (cleanup: Cleanup, ownerIn: (turn: Turn) => FileOwner) =>
   timer({
     ...cleanup.timer,
-    missed: 'fire-once',
     turn: (turn) => {
       change(turn, { tendAtMs: null });
       if (garbageOf(turn) > 0) turn.start(cleanup.remove, null);

@@ -26,13 +26,13 @@ export const accountTable = table({
 export type AccountRow = RowOf<typeof accountTable>;
 
 /** The values of the unique key of an address. */
-export function addressKey({ email, workspace }: SignInAddress): { workspace: string; identifier: string } {
+export function accountKey({ email, workspace }: SignInAddress): { workspace: string; identifier: string } {
   return { workspace, identifier: email };
 }
 
 /** The uuid of the user of an address, as committed. @throws ActorError */
 export async function findUser(lookups: Lookups, address: SignInAddress): Promise<string | undefined> {
-  const { rows } = await lookups.find(lookup(accountTable, [addressKey(address)]));
+  const { rows } = await lookups.find(lookup(accountTable, [accountKey(address)]));
   return rows[0]?.user_uuid;
 }
 
@@ -42,6 +42,6 @@ export const readAccount = (
   address: SignInAddress,
 ): Promise<AccountRow | undefined> =>
   workflow.turn({
-    reads: () => ({ account: lookup(accountTable, [addressKey(address)]) }),
+    reads: () => ({ account: lookup(accountTable, [accountKey(address)]) }),
     turn: (_turn, { account }) => account.rows[0],
   });

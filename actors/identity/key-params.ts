@@ -72,7 +72,8 @@ export const isVersion = (text: string): boolean => /^\d{3}$/.test(text) && text
 export const hasSessions = (version: string): boolean => version >= '004';
 
 /** The version as sent, or else the present one. */
-export const versionOf = (sent: SentKeyParams, before?: string): string => sent.version || before || '004';
+export const protocolVersionOf = (sent: SentKeyParams, before?: string): string =>
+  sent.version || before || '004';
 
 /** The first param that a version needs and that was not sent. */
 export function missingKeyParam(sent: SentKeyParams, version: string): string | undefined {
@@ -82,7 +83,7 @@ export function missingKeyParam(sent: SentKeyParams, version: string): string | 
 
 /** Call it when nothing is missing. Fields that the client left empty keep their values. */
 export function storedKeyParams(sent: SentKeyParams, before: Partial<StoredKeyParams>): StoredKeyParams {
-  const version = versionOf(sent, before.version);
+  const version = protocolVersionOf(sent, before.version);
   return {
     ...derivationOf(version).parse(sent),
     version,

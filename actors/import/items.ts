@@ -6,12 +6,12 @@
  */
 import { type KeysResult, keys, type Turn, type View } from '../../runtime/command.ts';
 import { isStorableText } from '../../runtime/table.ts';
-import { advance, type Head, head, without } from '../collection/head.ts';
+import { type Head, head, headAfterWrite, without } from '../collection/head.ts';
 import { type ItemRow, isForwardingTombstone, item } from '../collection/item.ts';
 import { isKnownContentType } from '../collection/item-fields.ts';
 import { revisionsPerItemMax } from '../collection/revisions/slots.ts';
 import { type RevisionRow, revision } from '../collection/revisions/table.ts';
-import { ciphertextAsItWas, identityOf } from '../collection/saved-row.ts';
+import { ciphertextAsItWas, rowIdentityOf } from '../collection/saved-row.ts';
 import { ItemSettings } from '../collection/settings.ts';
 import type { ImportedItem, ItemVersion, refusalReasons } from './messages.ts';
 
@@ -80,7 +80,7 @@ export function writeItems(
     if (before === undefined) turn.insert(item, row);
     else turn.put(item, row);
     forgetRevisions(turn, row, before);
-    now = { ...advance(now, row, before), updatedAtMicros: latest(turn, now, row) };
+    now = { ...headAfterWrite(now, row, before), updatedAtMicros: latest(turn, now, row) };
     written += 1;
   }
   if (written > 0) turn.set(head, now);
@@ -110,7 +110,7 @@ function rowOf(
   before: ItemRow | undefined,
 ): ItemRow {
   return {
-    ...identityOf({ collection: turn.self.id, uuid: imported.uuid }, position, before),
+    ...rowIdentityOf({ collection: turn.self.id, uuid: imported.uuid }, position, before),
     owner_uuid: imported.ownerUuid,
     content_type: imported.contentType ?? null,
     ...(imported.deleted ? ciphertextAsItWas.tombstone : ciphertextAsItWas.whole(imported)),

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import test from 'ava';
 import fc from 'fast-check';
 import addressparser from 'nodemailer/lib/addressparser';
-import { hasControl, mailAddress, mailbox, mailboxText } from './address.ts';
+import { hasControl, mailAddress, namedAddress, namedAddressText } from './address.ts';
 import { compose } from './smtp.ts';
 
 const good: readonly (readonly [string, string])[] = [
@@ -67,17 +67,17 @@ test('an accepted address is one address and one line to a mail library too', (t
 });
 
 test('a sender with a name is read as it was written, and is one header', (t) => {
-  t.deepEqual(mailbox('Notes <notes@home.test>'), { name: 'Notes', address: 'notes@home.test' });
-  t.deepEqual(mailbox(' "The Notes, Ltd." <notes@home.test> '), {
+  t.deepEqual(namedAddress('Notes <notes@home.test>'), { name: 'Notes', address: 'notes@home.test' });
+  t.deepEqual(namedAddress(' "The Notes, Ltd." <notes@home.test> '), {
     name: 'The Notes, Ltd.',
     address: 'notes@home.test',
   });
   fc.assert(
     fc.property(nasty, likeAddress, (name, address) => {
-      const found = mailbox(`${name} <${address}>`);
+      const found = namedAddress(`${name} <${address}>`);
       if (found === undefined) return;
-      t.false(hasControl(mailboxText(found)));
-      const [parsed, ...others] = addressparser(mailboxText(found));
+      t.false(hasControl(namedAddressText(found)));
+      const [parsed, ...others] = addressparser(namedAddressText(found));
       t.is(parsed?.address, found.address);
       t.deepEqual(others, []);
     }),

@@ -33,7 +33,7 @@ export function mailAddress(text: string): string | undefined {
   return address.length > charactersMax ? undefined : address;
 }
 
-export interface Mailbox {
+export interface NamedAddress {
   /** Shown beside the address; empty for none. */
   readonly name: string;
   readonly address: string;
@@ -43,7 +43,7 @@ const nameCharactersMax = 100;
 const namedMailbox = /^"?([^"<>@\\]*?)"?\s*<([^<>]+)>$/;
 
 /** `Notes <notes@example.org>`, or the address alone. */
-export function mailbox(header: string): Mailbox | undefined {
+export function namedAddress(header: string): NamedAddress | undefined {
   const text = header.trim();
   const [, name = '', inner = text] = namedMailbox.exec(text) ?? [];
   const address = mailAddress(inner.trim());
@@ -51,7 +51,7 @@ export function mailbox(header: string): Mailbox | undefined {
   return { name: name.trim(), address };
 }
 
-export const mailboxText = ({ name, address }: Mailbox): string =>
+export const namedAddressText = ({ name, address }: NamedAddress): string =>
   name === '' ? address : `"${name}" <${address}>`;
 
 /** A line break among them would begin a header of its own. */

@@ -19,8 +19,8 @@ import { listenerOf, tellOutcome, tellRecalled } from './outcome.ts';
 import {
   asMail,
   isReady,
-  keyOf,
   type MailRow,
+  mailKey,
   mailTable,
   queueSlice,
   readyState,
@@ -79,7 +79,7 @@ type ReadyReads = PlanResults<ReturnType<typeof readyPlan>>;
 
 export const leasedPlan = (view: View, worker: number) => {
   const id = view.get(workersSlice).running[worker] ?? '';
-  return { leased: keys(mailTable, [keyOf(view, id)]) };
+  return { leased: keys(mailTable, [mailKey(view, id)]) };
 };
 type LeasedReads = PlanResults<ReturnType<typeof leasedPlan>>;
 
@@ -108,7 +108,7 @@ const isClosed = (turn: Turn, { source }: MailRow): boolean =>
   source === 'published-reminder' && !turn.use(AccountSettings).reminderDelivery;
 
 /** The worker found nothing to do. It ends unless a mail has come meanwhile. */
-export function leave(turn: Turn, worker: number, reads: ReadyReads): void {
+export function endWorker(turn: Turn, worker: number, reads: ReadyReads): void {
   const isMore = nextReady(worker, reads) !== undefined || isMoreBehind(reads);
   const choice = chooseRelay(turn);
   stopWorker(turn, worker);
@@ -212,7 +212,7 @@ export function becomeDue(turn: Turn, mail: MailRow | undefined): void {
 
 function leasedMail(turn: Turn, worker: number, { leased }: LeasedReads): MailRow | undefined {
   const id = turn.get(workersSlice).running[worker] ?? '';
-  const mail = asMail(leased.get(keyOf(turn, id)));
+  const mail = asMail(leased.get(mailKey(turn, id)));
   return mail?.state === 'leased' ? mail : undefined;
 }
 

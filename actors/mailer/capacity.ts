@@ -15,7 +15,7 @@ const bulkShare = 0.25;
 const urgentBytes = 1_048_576;
 
 /** Whether the queue has no room now for a mail of so many bytes. */
-export function isFull(view: View, source: MailSource, bytes: number): boolean {
+export function isMailQueueFull(view: View, source: MailSource, bytes: number): boolean {
   const { counts, contentBytes } = view.get(queueSlice);
   const { limits } = view.use(MailSettings);
   const { isUrgent, isBulk = false } = rulesOf(source);

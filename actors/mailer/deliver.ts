@@ -6,14 +6,14 @@ import { contract } from '../../runtime/contract.ts';
 import { ActorError, NotFoundError } from '../../runtime/errors.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
-import type { Mailbox } from './address.ts';
+import type { NamedAddress } from './address.ts';
 import {
   conclude,
+  endWorker,
   handOver,
   type LeasedMail,
   leasedPlan,
   leaseMs,
-  leave,
   readyPlan,
   recover,
   take,
@@ -31,7 +31,7 @@ const runMs = 300_000;
 /** Shorter than the lease, so that no worker still sends when its lease ends. */
 const attemptMs = leaseMs - 20_000;
 
-export const deliver = job({
+export const deliverMailJob = job({
   ...Mailer.jobs.deliver,
   timeoutMs: runMs + 2 * leaseMs,
   run: async (run, { worker }) => {
@@ -48,7 +48,7 @@ export const deliver = job({
       else if (isLast) return run.finish({ turn: (turn) => runWorker(turn, worker) });
       else next = await takeNext();
     }
-    return run.finish({ reads: readyPlan, turn: (turn, reads) => leave(turn, worker, reads) });
+    return run.finish({ reads: readyPlan, turn: (turn, reads) => endWorker(turn, worker, reads) });
   },
 });
 
@@ -72,7 +72,7 @@ async function send(
   });
 }
 
-function fromOf(run: JobRun, { source }: LeasedMail['mail'], relay: LeasedMail['relay']): Mailbox {
+function fromOf(run: JobRun, { source }: LeasedMail['mail'], relay: LeasedMail['relay']): NamedAddress {
   const { reminderFrom } = run.use(MailSettings);
   return (source === 'email-reminder' ? reminderFrom : undefined) ?? relay.from;
 }

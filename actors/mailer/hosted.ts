@@ -3,7 +3,7 @@
  * could rewrite links or track who opens a mail.
  */
 import { OutboundError, type OutboundHttp, type OutboundRequest } from '../outbound/http.ts';
-import { mailboxText } from './address.ts';
+import { namedAddressText } from './address.ts';
 import type { HostedRelay } from './relays.ts';
 import type { Attachment, MailDelivery, MailMessage, SendResult } from './sender.ts';
 import { unsubscribeHeaders } from './unsubscribe-link.ts';
@@ -119,7 +119,7 @@ async function mailgun(
 async function formOf(message: MailMessage) {
   const { attachment } = message;
   const fields = {
-    from: mailboxText(message.from),
+    from: namedAddressText(message.from),
     to: message.recipient,
     subject: message.subject,
     text: message.text,
@@ -159,7 +159,7 @@ function postmark(key: string, message: MailMessage): HostedRequest {
       accept: 'application/json',
     },
     body: json({
-      From: mailboxText(from),
+      From: namedAddressText(from),
       To: recipient,
       Subject: subject,
       TextBody: text,

@@ -52,7 +52,6 @@ type TimeSpan = z.infer<typeof span>;
 
 export const logSlice = slice<{ readonly log: TimeSpan; readonly audit: TimeSpan }>({
   name: 'log',
-  format: 1,
   schema: z.object({ log: span, audit: span }),
   initial: { log: { last: 0, gone: 0 }, audit: { last: 0, gone: 0 } },
 });
@@ -70,7 +69,7 @@ export const outcomes = [
 ] as const;
 export type AttemptOutcome = (typeof outcomes)[number];
 
-export function outcomeOf(result: SendResult): AttemptOutcome {
+export function attemptOutcomeOf(result: SendResult): AttemptOutcome {
   switch (result.result) {
     case 'sent':
     case 'rejected':
@@ -107,7 +106,7 @@ export function logAttempt(turn: Turn, attempted: AttemptRecord, result: SendRes
     relay_kind: attempted.relay.kind,
     source: attempted.source,
     attempt: attempted.attempt,
-    outcome: outcomeOf(result),
+    outcome: attemptOutcomeOf(result),
     failure: failureOf(result),
     started_at: attempted.startedAtMs,
     duration_ms: Math.max(0, turn.nowMs - attempted.startedAtMs),

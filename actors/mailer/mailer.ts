@@ -14,10 +14,10 @@ import { MailDiskSpace } from './capacity.ts';
 import { Mailer } from './contract.ts';
 import { forgetSenderTell, mailboxMap, mailSenderTable, unsubscribeCommand } from './daily-limit.ts';
 import { deadMap } from './dead.ts';
-import { deliver } from './deliver.ts';
+import { deliverMailJob } from './deliver.ts';
 import { logSlice, mailAuditTable, mailLogTable } from './log-table.ts';
 import { checkCapacityCommand, queueCommand, queueTell, recallCommand, recallTell } from './queue.ts';
-import { asMail, keyOf, mailTable, queueSlice } from './queue-table.ts';
+import { asMail, mailKey, mailTable, queueSlice } from './queue-table.ts';
 import { recalledMap, unwantedSlice } from './recalled.ts';
 import { relayUseSlice } from './relay-use.ts';
 import { isConfigured, relaysSlice } from './relays.ts';
@@ -70,12 +70,11 @@ export const mailer = kindOf(Mailer, {
   timers: {
     due: timer({
       ...Mailer.timers.due,
-      missed: 'fire-once',
-      reads: (view, { id }) => ({ mail: keys(mailTable, [keyOf(view, id)]) }),
-      turn: (turn, { id }, { mail }) => becomeDue(turn, asMail(mail.get(keyOf(turn, id)))),
+      reads: (view, { id }) => ({ mail: keys(mailTable, [mailKey(view, id)]) }),
+      turn: (turn, { id }, { mail }) => becomeDue(turn, asMail(mail.get(mailKey(turn, id)))),
     }),
-    wake: timer({ ...Mailer.timers.wake, missed: 'fire-once', turn: wakeWorkers }),
+    wake: timer({ ...Mailer.timers.wake, turn: wakeWorkers }),
     sweep: sweepTimer,
   },
-  jobs: { deliver },
+  jobs: { deliver: deliverMailJob },
 });

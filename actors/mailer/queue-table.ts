@@ -100,7 +100,6 @@ const noCounts = Object.fromEntries(mailStates.map((state) => [state, 0])) as Re
 
 export const queueSlice = slice<QueueHead>({
   name: 'queue',
-  format: 1,
   schema: z.object({
     position: z.int(),
     counts: z
@@ -111,7 +110,7 @@ export const queueSlice = slice<QueueHead>({
   initial: { position: 0, counts: noCounts, contentBytes: 0 },
 });
 
-export const keyOf = (view: Pick<View, 'self'>, id: string) => ({ mailer: view.self.id, id });
+export const mailKey = (view: Pick<View, 'self'>, id: string) => ({ mailer: view.self.id, id });
 
 export const asMail = (row: StoredRow | undefined): MailRow | undefined => row as MailRow | undefined;
 
@@ -129,7 +128,7 @@ export function newRow(turn: Turn, mail: SealedMail): MailRow {
   const ends = [mail.expiresAtMs, ageMaxMs === undefined ? undefined : turn.nowMs + ageMaxMs];
   const expiresAtMs = Math.min(...ends.filter((each) => each !== undefined));
   return {
-    ...keyOf(turn, mail.id),
+    ...mailKey(turn, mail.id),
     position: 0,
     state: readyState(mail.source),
     source: mail.source,
@@ -192,7 +191,7 @@ export function removeMail(turn: Turn, { id, user_uuid, state, size }: CountedMa
   if (state === 'dead') forgetDead(turn, user_uuid, id);
   if (state === 'recalled') countRecalled(turn, user_uuid, -1);
   const head = turn.get(queueSlice);
-  turn.remove(mailTable, keyOf(turn, id));
+  turn.remove(mailTable, mailKey(turn, id));
   turn.disarm(keyed(Mailer.timers.due, id));
   turn.set(queueSlice, {
     ...head,

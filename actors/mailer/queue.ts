@@ -8,7 +8,7 @@ import {
   tell,
   type View,
 } from '../../runtime/command.ts';
-import { isFull, isTooLarge } from './capacity.ts';
+import { isMailQueueFull, isTooLarge } from './capacity.ts';
 import {
   Mailer,
   type QueuedMail,
@@ -18,7 +18,7 @@ import {
 } from './contract.ts';
 import { countMail, isStopped, senderPlan } from './daily-limit.ts';
 import { tellOutcome, tellRecalled } from './outcome.ts';
-import { asMail, keyOf, mailTable, newRow, tombstoneOf, writeMail } from './queue-table.ts';
+import { asMail, mailKey, mailTable, newRow, tombstoneOf, writeMail } from './queue-table.ts';
 import { mayRememberRecalled, noteUnwanted } from './recalled.ts';
 import { isConfigured } from './relays.ts';
 import type { MailSource } from './sources.ts';
@@ -31,7 +31,7 @@ const personRetryMs = 60_000;
 /** More bytes than a sealed mail with a code or a token takes. Callers ask for no larger mail. */
 const shortMailBytes = 4_096;
 
-const mailPlan = (view: View, id: string) => ({ mail: keys(mailTable, [keyOf(view, id)]) });
+const mailPlan = (view: View, id: string) => ({ mail: keys(mailTable, [mailKey(view, id)]) });
 const queuePlan = (view: View, mail: SealedMail) =>
   ({
     ...mailPlan(view, mail.id),
@@ -51,7 +51,7 @@ export const queueTell = tell({
   creates: true,
   reads: queuePlan,
   turn: (turn, mail, _sender, reads) => {
-    const before = asMail(reads.mail.get(keyOf(turn, mail.id)));
+    const before = asMail(reads.mail.get(mailKey(turn, mail.id)));
     if (before?.state === 'recalled') return tellRecalled(turn, newRow(turn, mail));
     const queued = queue(turn, mail, reads);
     if (queued.queued) return;
@@ -68,7 +68,7 @@ export const queueTell = tell({
 });
 
 function queue(turn: Turn, mail: SealedMail, reads: QueueReads): QueuedMail {
-  const before = asMail(reads.mail.get(keyOf(turn, mail.id)));
+  const before = asMail(reads.mail.get(mailKey(turn, mail.id)));
   if (before !== undefined) return { queued: true };
   const bytes = mail.content.byteLength;
   // There will never be room for it. An author that heard "full" would try again for ever.
@@ -105,7 +105,7 @@ const refusal = (why: QueueRefusal, retryAfterMs: number): QueuedMail => ({
 /** The reason for which the queue would refuse a mail of any source now. */
 function refusalNow(view: View, source: MailSource, bytes: number): QueueRefusal | undefined {
   if (!isConfigured(view)) return 'not-configured';
-  return isFull(view, source, bytes) ? 'full' : undefined;
+  return isMailQueueFull(view, source, bytes) ? 'full' : undefined;
 }
 
 export const checkCapacityCommand = command({
@@ -132,7 +132,7 @@ export const recallTell = tell({
     const { id } = mail;
     recall(turn, mail, reads);
     // No caller waits for an answer, so none mistakes the mail for one that will be sent.
-    if (asMail(reads.mail.get(keyOf(turn, id)))?.state === 'leased') noteUnwanted(turn, id);
+    if (asMail(reads.mail.get(mailKey(turn, id)))?.state === 'leased') noteUnwanted(turn, id);
   },
 });
 
@@ -141,7 +141,7 @@ function recall(
   recalled: Pick<SealedMail, 'id' | 'userUuid'>,
   { mail }: PlanResults<ReturnType<typeof mailPlan>>,
 ): RecallResult {
-  const before = asMail(mail.get(keyOf(turn, recalled.id)));
+  const before = asMail(mail.get(mailKey(turn, recalled.id)));
   if (before === undefined) {
     // The mail may never come.
     if (!mayRememberRecalled(turn, recalled.userUuid)) return 'in-flight';

@@ -1,11 +1,11 @@
 /** The port through which one mail goes to one relay: its request, and its few results. */
 import { dependency } from '../../runtime/dependency.ts';
-import type { Mailbox } from './address.ts';
+import type { NamedAddress } from './address.ts';
 import type { MailFailure } from './contract.ts';
 import type { Relay } from './relays.ts';
 
 export interface MailMessage {
-  readonly from: Mailbox;
+  readonly from: NamedAddress;
   /** One address, which is the whole envelope. */
   readonly recipient: string;
   readonly subject: string;

@@ -16,7 +16,7 @@ import {
   text,
   WrongValue,
 } from '../../runtime/setting.ts';
-import { type Mailbox, mailbox } from './address.ts';
+import { type NamedAddress, namedAddress } from './address.ts';
 
 export const mailsMax = 50_000;
 /** The size of one mail: what servers may tell each other, with room to spare. */
@@ -24,8 +24,8 @@ export const mailBytesMax = 25 * 1_048_576;
 /** Where a connection begins with TLS unless something else is said. */
 export const implicitTlsPort = 465;
 
-function sender(text: string): Mailbox {
-  const found = mailbox(text);
+function sender(text: string): NamedAddress {
+  const found = namedAddress(text);
   if (found === undefined) throw new WrongValue('is not one address, alone or as `Name <address>`');
   return found;
 }
@@ -93,7 +93,7 @@ export const mailSettings = sameOnAllNodes(
       max: 100_000,
       default: 200,
       description:
-        "The most reminders, and notices of dead man's switches, that one account may have sent in a day to its own address, which nobody has checked to be its owner's. 0 is no limit.",
+        "The most reminders and notices of dead man's switches that one account may have sent in a day to its own address. Nobody has checked that the address is the owner's. 0 is no limit.",
     }),
     mailboxPerDay: integer({
       name: 'MAILS_TO_MAILBOX_PER_DAY',
@@ -117,7 +117,7 @@ export const mailSettings = sameOnAllNodes(
         max: 4_096,
         default: 64,
         description:
-          'All mails in the queue, dead ones included, as they are stored. The last MiB is kept for codes and notices about security. The embedded database takes mail only while its disk has another 64 MiB free; for a database elsewhere, which this server cannot measure, see to that yourself.',
+          'All mails in the queue, dead ones included, as they are stored. The last MiB is kept for codes and notices about security. The embedded database takes mail only while its disk has another 64 MiB free. This server cannot measure the disk of a database elsewhere, so see to that yourself.',
       }),
       mailBytes: mebibytes({
         name: 'MAIL_SIZE_MAX',

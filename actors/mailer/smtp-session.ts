@@ -114,7 +114,7 @@ export class SmtpSession {
 }
 
 /** @throws the failure of the connection, of TLS or of signing in */
-export async function openSession(
+export async function openSmtpSession(
   relay: SmtpRelay,
   credential: string | undefined,
   options: SessionOptions,

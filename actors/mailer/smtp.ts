@@ -18,7 +18,7 @@ import type { SmtpRelay } from './relays.ts';
 import type { MailDelivery, MailMessage, SendResult } from './sender.ts';
 import {
   IdleSessions,
-  openSession,
+  openSmtpSession,
   type SessionOptions,
   type SmtpSession,
   TimedOut,
@@ -66,7 +66,7 @@ class SmtpAttempt {
       sessions.keep(before);
       return;
     }
-    const session = await openSession(relay, credential, options, this.#signal);
+    const session = await openSmtpSession(relay, credential, options, this.#signal);
     await this.#send(session, composed);
     sessions.keep(session);
   }

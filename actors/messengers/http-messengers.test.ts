@@ -33,7 +33,7 @@ async function started(t: ExecutionContext, credentials: object, timeoutMs?: num
       destination,
       text,
       signal: new AbortController().signal,
-      handOver: async () => true,
+      markInFlight: async () => true,
     });
   return { ...fake, messengers, send };
 }
@@ -130,7 +130,12 @@ test('a message that never left is not uncertain', async (t) => {
   ] as const) {
     const http = { send: () => Promise.reject(new OutboundError(failure, false)) };
     const messengers = createMessengers({ http, clock: systemClock, credentials: { telegramBotToken } });
-    const delivery = { channel: 'telegram', destination: '1', text: '', handOver: async () => true } as const;
+    const delivery = {
+      channel: 'telegram',
+      destination: '1',
+      text: '',
+      markInFlight: async () => true,
+    } as const;
     t.deepEqual(await messengers.send({ ...delivery, signal: new AbortController().signal }), result);
   }
 });
@@ -147,14 +152,19 @@ test('a channel is there with all of its credentials, and nothing is asked witho
 
 test('a message that may not leave any more does not', async (t) => {
   const { messengers, received } = await started(t, { telegramBotToken });
-  const delivery = { channel: 'telegram', destination: '1', text: '', handOver: async () => false } as const;
+  const delivery = {
+    channel: 'telegram',
+    destination: '1',
+    text: '',
+    markInFlight: async () => false,
+  } as const;
   t.deepEqual(await messengers.send({ ...delivery, signal: new AbortController().signal }), {
     result: 'withdrawn',
   });
   t.deepEqual(received, []);
 });
 
-test('ten thousand at once do not burst: a few go, few wait, and the rest is told to come again before it is handed over', async (t) => {
+test('ten thousand at once do not burst: a few go, few wait, and the rest is told to come again before it is marked as in flight', async (t) => {
   const clock = new FakeClock();
   const timesMs: number[] = [];
   let handedOver = 0;
@@ -165,11 +175,11 @@ test('ten thousand at once do not burst: a few go, few wait, and the rest is tol
     },
   };
   const messengers = createMessengers({ http, clock, credentials: { telegramBotToken } });
-  const handOver = async () => {
+  const markInFlight = async () => {
     handedOver += 1;
     return true;
   };
-  const delivery = { channel: 'telegram', destination: '1', text: '', handOver } as const;
+  const delivery = { channel: 'telegram', destination: '1', text: '', markInFlight } as const;
   const results = Array.from({ length: 10_000 }, () =>
     messengers.send({ ...delivery, signal: new AbortController().signal }),
   );

@@ -49,7 +49,7 @@ export function createMessengers({ http, clock, credentials }: MessengersOptions
     provider: MessengerProvider,
     { signal, ...delivery }: MessengerDelivery,
   ): Promise<MessengerResult> {
-    if (!(await delivery.handOver())) return { result: 'withdrawn' };
+    if (!(await delivery.markInFlight())) return { result: 'withdrawn' };
     const request = {
       method: 'POST',
       ...provider.request(delivery),

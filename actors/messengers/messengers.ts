@@ -9,8 +9,8 @@ export interface MessengerDelivery {
   readonly destination: string;
   /** Plain text. */
   readonly text: string;
-  /** Await it immediately before contacting the provider. False: do not send. */
-  handOver(): Promise<boolean>;
+  /** Call it right before the request: it commits that the message is in flight. False: the message is cancelled, do not send it. */
+  markInFlight(): Promise<boolean>;
   readonly signal: AbortSignal;
 }
 
@@ -18,9 +18,9 @@ export interface MessengerDelivery {
  *     accepted    the provider has taken it
  *     rejected    the provider will never take it
  *     transient   the provider has not taken it, and may later
- *     unable      the channel cannot send now; the message is not at fault
+ *     unable      the channel cannot send now, whatever the message; this counts as no attempt
  *     uncertain   it is unknown whether the provider has taken it
- *     withdrawn   `handOver` resolved to false
+ *     withdrawn   `markInFlight` resolved to false
  */
 export type MessengerResult =
   | { readonly result: 'withdrawn' }
@@ -36,7 +36,7 @@ export type MessengerResult =
 export interface Messengers {
   /** Whether the channel is configured. */
   isConfigured(channel: MessengerChannel): boolean;
-  /** Rejects only if `handOver` throws, or if `signal` aborts before the message is sent. */
+  /** Rejects only if `markInFlight` throws, or if `signal` aborts before the message is sent. */
   send(delivery: MessengerDelivery): Promise<MessengerResult>;
 }
 export const Messengers = dependency<Messengers>('the messengers');

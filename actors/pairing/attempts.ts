@@ -11,7 +11,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { command, type Turn, timer } from '../../runtime/command.ts';
 import { isRefused, type Refused, refuse } from '../reply.ts';
-import { UserPairing } from '../user/pairing/contract.ts';
+import { type PairingEvent, UserPairing } from '../user/pairing/contract.ts';
 import { Pairing } from './contract.ts';
 import { byOperator, PairingAdministration } from './operator-contract.ts';
 import {
@@ -36,14 +36,11 @@ const invalidId = refuse.badRequest(
   'A subscription id is 1 to 128 letters, digits, dots, underscores and hyphens, the first and last of them a letter or digit.',
   'invalid-subscription-id',
 );
-const full: Refused = {
-  refused: {
-    reason: 'too-many',
-    tag: 'pairing-capacity',
-    retryAfterMs: attemptMs,
-    message: 'Too many pairings have been started or made. Please complete or remove some.',
-  },
-};
+const full = refuse.tooMany(
+  'Too many pairings have been started or made. Please complete or remove some.',
+  attemptMs,
+  { tag: 'pairing-capacity' },
+);
 
 /** The default subscription, if none is named. */
 export function subscriptionIdOf(value: unknown): string | Refused {
@@ -74,7 +71,7 @@ export const start = command({
     const attempt = { stateHash: hashOf(state), verifier, startedBy: by, endsAtMs, claim: null };
     putAttempt(turn, subscriptionId, attempt);
     armSweep(turn, [...living.values(), attempt]);
-    note(turn, by, 'assistant-pairing-started', subscriptionId);
+    auditPairing(turn, by, 'assistant-pairing-started', subscriptionId);
     return {
       ok: {
         subscriptionId,
@@ -90,7 +87,6 @@ export const start = command({
 /** Records that cannot be read stay. The next start removes them once they can be read. */
 export const sweep = timer({
   ...Pairing.timers.sweep,
-  missed: 'fire-once',
   turn: (turn) => {
     const records = openedRecords(turn);
     if (typeof records === 'string') return;
@@ -113,10 +109,10 @@ export function attemptOf(
 }
 
 /** Notes the operation in the administrator's audit trail, in the same commit. */
-export function note(
+export function auditPairing(
   turn: Turn,
   by: string,
-  event: 'assistant-pairing-started' | 'assistant-paired' | 'assistant-unpaired' | 'assistant-all-unpaired',
+  event: PairingEvent,
   subscriptionId: string | null,
 ): void {
   if (by !== byOperator) turn.tell(UserPairing, by).pairingNoted({ event, subscriptionId });

@@ -16,7 +16,7 @@ import { type Turn, type Workflow, workflow } from '../../runtime/command.ts';
 import { unlessAbsent } from '../../runtime/handles.ts';
 import { isRefused, type Refused, refuse } from '../reply.ts';
 import { UserAdministration } from '../user/operator-contract.ts';
-import { attemptOf, note, subscriptionIdOf } from './attempts.ts';
+import { attemptOf, auditPairing, subscriptionIdOf } from './attempts.ts';
 import { Pairing } from './contract.ts';
 import { byOperator, PairingAdministration } from './operator-contract.ts';
 import {
@@ -200,7 +200,7 @@ async function exchanged(
       if ('failure' in result) return failed;
       const serial = (records.credentials.get(subscriptionId)?.serial ?? 0) + 1;
       pair(turn, subscriptionId, result.granted, { serial, pairedBy: steps.callId });
-      note(turn, attempt.startedBy, 'assistant-paired', subscriptionId);
+      auditPairing(turn, attempt.startedBy, 'assistant-paired', subscriptionId);
       return { pairedId: subscriptionId, startedBy: attempt.startedBy };
     },
   });

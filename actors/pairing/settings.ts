@@ -73,7 +73,7 @@ export const pairingSettings = sameOnAllNodes(
       name: 'ASSISTANT_SUBSCRIPTION_BASE_URL',
       bounds,
       description:
-        'Where profiles of the provider `subscription` are answered, with the access token of their pairing: a server that speaks like OpenAI, with its `/v1` where it has one.',
+        'Where profiles of the provider `subscription` are answered, with the access token of their pairing. This is a server that speaks like OpenAI, with its `/v1` where it has one.',
     }),
     tokenPath: text({
       name: 'ASSISTANT_SUBSCRIPTION_TOKEN_PATH',

@@ -9,7 +9,7 @@ import { type Credential, openedRecords, readableRecords } from './records.ts';
 import { PairingTools } from './tools.ts';
 
 /** The profiles of the assistant that name it. */
-export const profilesOf = (view: View, subscriptionId: string) =>
+export const profilesOfSubscription = (view: View, subscriptionId: string) =>
   [...view.use(AssistantPolicy).profiles.values()].filter((each) => each.subscriptionId === subscriptionId);
 
 export function subscriptionViewOf(view: ClockedView, subscriptionId: string): SubscriptionView {
@@ -23,7 +23,7 @@ export function subscriptionViewOf(view: ClockedView, subscriptionId: string): S
     storeUnreadable: records === 'unreadable',
     ...credentialResponse(isReadable ? records.credentials.get(subscriptionId) : undefined),
     pendingAttempt: attempt !== undefined && attempt.endsAtMs > view.nowMs,
-    backendProfiles: profilesOf(view, subscriptionId).map(({ id }) => id),
+    backendProfiles: profilesOfSubscription(view, subscriptionId).map(({ id }) => id),
   };
 }
 

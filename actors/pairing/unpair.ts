@@ -2,7 +2,7 @@
 import { command, type Turn } from '../../runtime/command.ts';
 import { AssistantPolicy } from '../assistant/policy.ts';
 import { isRefused, type Refused, refuse } from '../reply.ts';
-import { note, subscriptionIdOf } from './attempts.ts';
+import { auditPairing, subscriptionIdOf } from './attempts.ts';
 import { forgetMetered, meteredMap } from './metering.ts';
 import { PairingAdministration, unpairAllConfirmation } from './operator-contract.ts';
 import {
@@ -15,7 +15,7 @@ import {
   unreadable,
 } from './records.ts';
 import { stopRefresh } from './refresh.ts';
-import { profilesOf } from './status.ts';
+import { profilesOfSubscription } from './status.ts';
 import { PairingTools } from './tools.ts';
 
 const idRequired = refuse.badRequest(
@@ -44,7 +44,7 @@ export const unpair = command({
     removeAttempt(turn, subscriptionId);
     removeCredential(turn, subscriptionId);
     forgetMetered(turn, subscriptionId);
-    if (isThere) note(turn, by, 'assistant-unpaired', subscriptionId);
+    if (isThere) auditPairing(turn, by, 'assistant-unpaired', subscriptionId);
     return {
       ok: { unpaired: isPaired, subscriptionId, referencesAffected: isThere ? references.length : 0 },
     };
@@ -56,20 +56,18 @@ type Reference = { readonly kind: 'assistant' | 'backend'; readonly profileId: s
 /** `assistant`: it answers users who have no profile of their own. */
 function referencesTo(turn: Turn, subscriptionId: string): readonly Reference[] {
   const byDefault = turn.use(AssistantPolicy).default?.id;
-  return profilesOf(turn, subscriptionId).map(({ id }) => ({
+  return profilesOfSubscription(turn, subscriptionId).map(({ id }) => ({
     kind: id === byDefault ? 'assistant' : 'backend',
     profileId: id,
   }));
 }
 
-const unconfirmed = (references: readonly Reference[]): Refused => ({
-  refused: {
-    reason: 'conflict',
-    tag: 'confirmation-required',
-    payload: { references },
-    message: 'Profiles of the assistant use this pairing, and answer nobody without it.',
-  },
-});
+const unconfirmed = (references: readonly Reference[]): Refused =>
+  refuse.conflict(
+    'Profiles of the assistant use this pairing, and answer nobody without it.',
+    'confirmation-required',
+    { payload: { references } },
+  );
 
 export const unpairAll = command({
   ...PairingAdministration.commands.unpairAll,
@@ -81,7 +79,7 @@ export const unpairAll = command({
     const paired = clearRecords(turn);
     for (const id of paired) stopRefresh(turn, id);
     for (const id of [...turn.entries(meteredMap).keys()]) forgetMetered(turn, id);
-    note(turn, by, 'assistant-all-unpaired', null);
+    auditPairing(turn, by, 'assistant-all-unpaired', null);
     return { ok: { unpaired: true as const, count: paired.length } };
   },
 });

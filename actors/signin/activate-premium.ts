@@ -1,7 +1,7 @@
 /** Activates a subscription for the account that a conformance run names (docs/protocol/account.md, "Conformance runs"). */
 import { lookup, workflow } from '../../runtime/command.ts';
-import { NotFoundError } from '../../runtime/errors.ts';
-import { accountTable, addressKey } from '../identity/account-table.ts';
+import { unlessAbsent } from '../../runtime/handles.ts';
+import { accountKey, accountTable } from '../identity/account-table.ts';
 import { Subscription } from '../user/subscription/contract.ts';
 import { Signin } from './contract.ts';
 import { expireLater } from './expiry.ts';
@@ -11,18 +11,14 @@ export const activatePremium = workflow({
   creates: true,
   run: async (workflow, { premium, ...address }) => {
     const userUuid = await workflow.turn({
-      reads: () => ({ account: lookup(accountTable, [addressKey(address)]) }),
+      reads: () => ({ account: lookup(accountTable, [accountKey(address)]) }),
       turn: (turn, { account }) => {
         expireLater(turn);
         return account.rows[0]?.user_uuid;
       },
     });
     if (userUuid === undefined) return { activated: false };
-    try {
-      return await workflow.actors.get(Subscription, userUuid).ask.activatePremium(premium);
-    } catch (error) {
-      if (error instanceof NotFoundError) return { activated: false };
-      throw error;
-    }
+    const answer = workflow.actors.get(Subscription, userUuid).ask.activatePremium(premium);
+    return (await unlessAbsent(answer)) ?? { activated: false };
   },
 });

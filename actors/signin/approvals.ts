@@ -25,7 +25,7 @@ import { AccountSettings } from '../settings.ts';
 import { AuditTrail } from '../user/audit/contract.ts';
 import { Factors } from '../user/factors/contract.ts';
 import { Signin } from './contract.ts';
-import { isOwn, originOf } from './counting.ts';
+import { attemptOriginOf, isOwn } from './counting.ts';
 
 const approvalsMax = 64;
 /** A client asks two or three times in one sign-in. */
@@ -50,7 +50,6 @@ type Approval = z.infer<typeof storedSchema>;
 /** Keyed by uuid. */
 export const approvalMap = sliceMap<Approval>({
   family: 'approval',
-  format: 1,
   entriesMax: approvalsMax,
   schema: storedSchema,
 });
@@ -78,7 +77,7 @@ export function requestApproval(
   const idOf = (uuid: string) => keys.approvalId(turn.self.id, keys.approvalSecret(turn.self.id, uuid));
   const before = findOfDevice(turn, waiting);
   if (before?.status === 'pending') return idOf(before.uuid);
-  const network = originOf(turn, { ipAddress: device.ipAddress }).key;
+  const network = attemptOriginOf(turn, { ipAddress: device.ipAddress }).key;
   const hadCapacity = evictIfFull(turn, network);
   const approval: Approval = {
     uuid: turn.random.uuid(),

@@ -9,7 +9,7 @@
 import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';
 import { sliceMap } from '../../runtime/slice.ts';
-import { isOwn, originOf } from './counting.ts';
+import { attemptOriginOf, isOwn } from './counting.ts';
 
 const challengeBytes = 32;
 const challengeMs = 300_000;
@@ -20,7 +20,6 @@ const networksMax = 64;
 /** Keyed by the key of the network's `Origin`. */
 export const assertionChallengeMap = sliceMap<{ challenge: string; untilMs: number }>({
   family: 'assertion-challenges',
-  format: 1,
   entriesMax: networksMax,
   schema: z.object({ challenge: z.string(), untilMs: z.number() }),
 });
@@ -62,7 +61,7 @@ function claimedChallenge({ response }: Readonly<Record<string, unknown>>): unkn
 export const endOfAssertions = (view: View): number =>
   Math.max(0, ...[...view.entries(assertionChallengeMap).values()].map(({ untilMs }) => untilMs));
 
-const keyOf = (turn: Turn, ipAddress: string | null): string => originOf(turn, { ipAddress }).key;
+const keyOf = (turn: Turn, ipAddress: string | null): string => attemptOriginOf(turn, { ipAddress }).key;
 
 function evictIfFull(turn: Turn): void {
   const byAge = [...turn.entries(assertionChallengeMap)].toSorted(([, a], [, b]) => a.untilMs - b.untilMs);

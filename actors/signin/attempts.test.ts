@@ -1,6 +1,13 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { type Attempts, currentAttempts, debit, isLocked, needsCaptcha, noAttempts } from './attempts.ts';
+import {
+  type AttemptCounters,
+  countersAfterFailure,
+  currentAttempts,
+  isLocked,
+  needsCaptcha,
+  zeroCounters,
+} from './attempts.ts';
 
 const limits = {
   plainAttemptsMax: 6,
@@ -9,9 +16,9 @@ const limits = {
   captchaLockoutMs: 86_400_000,
 };
 
-function failures(count: number, from: Attempts = noAttempts, nowMs = 0): Attempts {
+function failures(count: number, from: AttemptCounters = zeroCounters, nowMs = 0): AttemptCounters {
   let attempts = from;
-  for (let index = 0; index < count; index += 1) attempts = debit(attempts, nowMs, limits);
+  for (let index = 0; index < count; index += 1) attempts = countersAfterFailure(attempts, nowMs, limits);
   return attempts;
 }
 
@@ -23,8 +30,8 @@ test('six plain failures ask for a captcha, six more lock', (t) => {
 });
 
 test('a counter is forgotten its time after the last failure', (t) => {
-  const five = failures(5, noAttempts, 0);
-  const six = debit(five, 3_599_999, limits);
+  const five = failures(5, zeroCounters, 0);
+  const six = countersAfterFailure(five, 3_599_999, limits);
   t.is(currentAttempts(six, 7_199_998).plain.count, 6);
   t.is(currentAttempts(six, 7_199_999).plain.count, 0);
 });
@@ -41,14 +48,14 @@ test('with any pauses, a window of one plain lock-out sees at most twelve attemp
   const pauses = fc.array(fc.integer({ min: 0, max: 600_000 }), { maxLength: 60 });
   fc.assert(
     fc.property(pauses, (pausesMs) => {
-      let attempts = noAttempts;
+      let attempts = zeroCounters;
       let nowMs = 0;
       const madeAtMs: number[] = [];
       for (const pauseMs of pausesMs) {
         nowMs += pauseMs;
         attempts = currentAttempts(attempts, nowMs);
         if (isLocked(attempts, limits)) continue;
-        attempts = debit(attempts, nowMs, limits);
+        attempts = countersAfterFailure(attempts, nowMs, limits);
         madeAtMs.push(nowMs);
         t.true(madeAtMs.filter((ms) => nowMs - ms < limits.plainLockoutMs).length <= 12);
       }

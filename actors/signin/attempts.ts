@@ -10,30 +10,26 @@ import { sliceMap } from '../../runtime/slice.ts';
 import type { Refusal } from '../reply.ts';
 import type { AccountSettings } from '../settings.ts';
 
-export interface Counter {
-  readonly count: number;
+const counterSchema = z.object({
+  count: z.number().int(),
   /** Forgotten from then on. */
-  readonly untilMs: number;
-}
+  untilMs: z.number(),
+});
+export type Counter = z.infer<typeof counterSchema>;
 
-export interface Attempts {
-  readonly plain: Counter;
-  readonly captcha: Counter;
-}
+const attemptsSchema = z.object({ plain: counterSchema, captcha: counterSchema });
+export type AttemptCounters = z.infer<typeof attemptsSchema>;
 
 const zero: Counter = { count: 0, untilMs: 0 };
-export const noAttempts: Attempts = { plain: zero, captcha: zero };
-
-const counterSchema = z.object({ count: z.number().int(), untilMs: z.number() });
+export const zeroCounters: AttemptCounters = { plain: zero, captcha: zero };
 
 /** Networks that are counted separately. The common count of unknown networks bounds the guesses of further ones. */
 export const networksMax = 128;
 
 /** Keyed by the key of an `Origin`. */
-export const attemptsMap = sliceMap<Attempts>({
+export const attemptsMap = sliceMap<AttemptCounters>({
   family: 'network-attempts',
-  format: 1,
-  schema: z.object({ plain: counterSchema, captcha: counterSchema }),
+  schema: attemptsSchema,
   entriesMax: networksMax,
 });
 
@@ -43,22 +39,26 @@ type AttemptLimits = Pick<
 >;
 
 /** The attempts that still count. */
-export function currentAttempts({ plain, captcha }: Attempts, nowMs: number): Attempts {
+export function currentAttempts({ plain, captcha }: AttemptCounters, nowMs: number): AttemptCounters {
   const alive = (counter: Counter) => (nowMs < counter.untilMs ? counter : zero);
   return { plain: alive(plain), captcha: alive(captcha) };
 }
 
-export function isLocked({ captcha }: Attempts, limits: AttemptLimits): boolean {
+export function isLocked({ captcha }: AttemptCounters, limits: AttemptLimits): boolean {
   return captcha.count >= limits.captchaAttemptsMax;
 }
 
 /** Whether the next attempt needs a captcha, if one is configured. */
-export function needsCaptcha({ plain, captcha }: Attempts, limits: AttemptLimits): boolean {
+export function needsCaptcha({ plain, captcha }: AttemptCounters, limits: AttemptLimits): boolean {
   return plain.count >= limits.plainAttemptsMax || captcha.count > 0;
 }
 
 /** The counters after one more failure. */
-export function debit(attempts: Attempts, nowMs: number, limits: AttemptLimits): Attempts {
+export function countersAfterFailure(
+  attempts: AttemptCounters,
+  nowMs: number,
+  limits: AttemptLimits,
+): AttemptCounters {
   const { plain, captcha } = attempts;
   if (needsCaptcha(attempts, limits)) {
     return { plain, captcha: { count: captcha.count + 1, untilMs: nowMs + limits.captchaLockoutMs } };
@@ -67,7 +67,8 @@ export function debit(attempts: Attempts, nowMs: number, limits: AttemptLimits):
 }
 
 /** When the last of the counters is forgotten. */
-export const endOf = ({ plain, captcha }: Attempts): number => Math.max(plain.untilMs, captcha.untilMs);
+export const endOf = ({ plain, captcha }: AttemptCounters): number =>
+  Math.max(plain.untilMs, captcha.untilMs);
 
 export const lockedOut: Refusal = {
   reason: 'locked',

@@ -17,7 +17,7 @@ import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
 import { slice, sliceMap } from '../../runtime/slice.ts';
 import { AccountSettings } from '../settings.ts';
-import { isOwn, type Origin } from './counting.ts';
+import { type AttemptOrigin, isOwn } from './counting.ts';
 
 /** Challenges of one network, at most: more than it has open at a time. Beyond that its oldest is dropped. */
 const challengesPerNetworkMax = 64;
@@ -32,30 +32,23 @@ export type Purpose = 'factor' | 'recovery';
 export const purposeOf = ({ recoveryCodes }: { readonly recoveryCodes?: string | undefined }): Purpose =>
   recoveryCodes === undefined ? 'factor' : 'recovery';
 
-interface StoredChallenge {
-  readonly untilMs: number;
-  /** The key of the `Origin` that stored it; absent from a release that did not ask. */
-  readonly network?: string | undefined;
-  /** Absent from a release that did not ask: `factor`. */
-  readonly way?: Purpose | undefined;
-}
-
-export const challengeMap = sliceMap<StoredChallenge>({
+export const challengeMap = sliceMap({
   family: 'challenge',
-  format: 1,
   schema: z.object({
     untilMs: z.number(),
+    /** The key of the `Origin` that stored it; absent from a release that did not ask. */
     network: z.string().optional(),
+    /** Absent from a release that did not ask: `factor`. */
     way: z.enum(['factor', 'recovery']).optional(),
   }),
   entriesMax: challengesMax,
 });
 
 /** False if this challenge is there already. It then lives as long as a new one. */
-export function storeChallenge(
+export function addChallenge(
   turn: Turn,
   challenge: string,
-  { key: network }: Origin,
+  { key: network }: AttemptOrigin,
   purpose: Purpose,
 ): boolean {
   const key = keyOf(challenge);
@@ -115,7 +108,6 @@ export function consumeChallenge(turn: Turn, verifier: string, purpose: Purpose)
 /** How often all were forgotten. The challenge of a sign-in that began before the last time is not stored. */
 export const forgottenSlice = slice<number>({
   name: 'challenges-forgotten',
-  format: 1,
   schema: z.number(),
   initial: 0,
 });

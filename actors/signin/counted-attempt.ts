@@ -5,7 +5,7 @@
  * could keep the owner out for ever. A uuid or token opens nothing by itself, so an attacker gains nothing by many networks.
  */
 import type { Turn } from '../../runtime/command.ts';
-import { debitAttempt, originOf, refusedAttempt, tooMany } from './counting.ts';
+import { attemptOriginOf, debitAttempt, refusedAttempt, tooMany } from './counting.ts';
 import { expireLater } from './expiry.ts';
 
 /** Counts the attempt as failed until it proves right. Returns the refusal, if it may not be made. */
@@ -13,7 +13,7 @@ export function countedAttempt(
   turn: Turn,
   { ipAddress }: { readonly ipAddress: string | null },
 ): typeof tooMany | undefined {
-  const origin = { ...originOf(turn, { ipAddress }), isUnknown: false };
+  const origin = { ...attemptOriginOf(turn, { ipAddress }), isUnknown: false };
   if (refusedAttempt(turn, origin, true) !== undefined) return tooMany;
   debitAttempt(turn, origin);
   expireLater(turn);

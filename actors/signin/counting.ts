@@ -10,16 +10,16 @@ import { SigninKeys } from '../identity/signin-keys.ts';
 import { refuse } from '../reply.ts';
 import { AccountSettings } from '../settings.ts';
 import {
-  type Attempts,
+  type AttemptCounters,
   attemptsMap,
   type Counter,
+  countersAfterFailure,
   currentAttempts,
-  debit,
   endOf,
   isLocked,
   needsCaptcha,
   networksMax,
-  noAttempts,
+  zeroCounters,
 } from './attempts.ts';
 import { isKnown, knownDeviceMap, knownNetworkMap, remember } from './known.ts';
 import {
@@ -33,13 +33,13 @@ import {
 export const tooMany = refuse.tooMany('Too many attempts. Please try again later.', 3_600_000);
 
 /** The origin of an attempt. */
-export interface Origin {
+export interface AttemptOrigin {
   readonly key: string;
   readonly isUnknown: boolean;
 }
 
 /** The account's own signed-in callers. No network has this key. */
-export const signedInOrigin: Origin = { key: 'signed-in', isUnknown: false };
+export const signedInOrigin: AttemptOrigin = { key: 'signed-in', isUnknown: false };
 
 /** The traces by which an attempt's origin is known. */
 export interface Source {
@@ -50,7 +50,7 @@ export interface Source {
 }
 
 /** By the device if that is known, else by the network. */
-export function originOf(turn: Turn, { ipAddress, cookieSessions = [] }: Source): Origin {
+export function attemptOriginOf(turn: Turn, { ipAddress, cookieSessions = [] }: Source): AttemptOrigin {
   const devices = cookieSessions.map((uuid) => deviceKey(turn, uuid));
   const known = devices.find((key) => isKnown(turn, key));
   if (known !== undefined) return { key: known, isUnknown: false };
@@ -70,7 +70,7 @@ const deviceKey = (turn: Turn, sessionUuid: string): string =>
 /** The reason for which no attempt may be made now. `captchaPassed`: it has passed, or may still pass. */
 export function refusedAttempt(
   turn: Turn,
-  origin: Origin,
+  origin: AttemptOrigin,
   captchaPassed: boolean,
 ): 'locked' | 'captcha-missing' | undefined {
   const limits = turn.use(AccountSettings);
@@ -82,24 +82,24 @@ export function refusedAttempt(
 }
 
 /** Whether an attempt from this origin needs a captcha, if one is configured. */
-export function asksForCaptcha(turn: Turn, origin: Origin): boolean {
+export function asksForCaptcha(turn: Turn, origin: AttemptOrigin): boolean {
   const limits = turn.use(AccountSettings);
   if (needsCaptcha(attemptsOf(turn, origin), limits)) return true;
   return origin.isUnknown && currentUnknownFailures(turn).count >= limits.plainAttemptsMax;
 }
 
 /** Counts one attempt as failed. */
-export function debitAttempt(turn: Turn, origin: Origin): void {
+export function debitAttempt(turn: Turn, origin: AttemptOrigin): void {
   const limits = turn.use(AccountSettings);
   const attempts = attemptsOf(turn, origin);
   if (turn.entry(attemptsMap, origin.key) === undefined) evictIfFull(turn);
-  turn.setEntry(attemptsMap, origin.key, debit(attempts, turn.nowMs, limits));
+  turn.setEntry(attemptsMap, origin.key, countersAfterFailure(attempts, turn.nowMs, limits));
   if (!origin.isUnknown) return;
   turn.set(unknownFailuresSlice, { count: currentUnknownFailures(turn).count + 1, lastMs: turn.nowMs });
 }
 
 /** The guess was right, and more steps follow: one failure fewer. */
-export function returnAttempt(turn: Turn, origin: Origin): void {
+export function returnAttempt(turn: Turn, origin: AttemptOrigin): void {
   const { plain, captcha } = attemptsOf(turn, origin);
   const fewer = (counter: Counter): Counter => ({ ...counter, count: Math.max(0, counter.count - 1) });
   const left = captcha.count > 0 ? { plain, captcha: fewer(captcha) } : { plain: fewer(plain), captcha };
@@ -112,7 +112,7 @@ export function returnAttempt(turn: Turn, origin: Origin): void {
 }
 
 /** The password was right: clears the failures of the attempt's origin, which is known from now on. Once for a session. */
-export function acceptAttempt(turn: Turn, { key, isUnknown }: Origin, opened: OpenedSession): void {
+export function acceptAttempt(turn: Turn, { key, isUnknown }: AttemptOrigin, opened: OpenedSession): void {
   if (isKnown(turn, deviceKey(turn, opened.sessionUuid))) return;
   turn.removeEntry(attemptsMap, key);
   const failures = currentUnknownFailures(turn);
@@ -140,8 +140,8 @@ export function forgetAttempts(turn: Turn): void {
   turn.set(unknownFailuresSlice, noUnknownFailures);
 }
 
-function attemptsOf(turn: Turn, { key }: Origin): Attempts {
-  return currentAttempts(turn.entry(attemptsMap, key) ?? noAttempts, turn.nowMs);
+function attemptsOf(turn: Turn, { key }: AttemptOrigin): AttemptCounters {
+  return currentAttempts(turn.entry(attemptsMap, key) ?? zeroCounters, turn.nowMs);
 }
 
 /** Drops the failures that expire first. */

@@ -18,9 +18,8 @@ import type { Turn, View } from '../../runtime/command.ts';
 import { slice, sliceMap } from '../../runtime/slice.ts';
 import { equalInConstantTime } from '../identity/session-tokens.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
-import type { Refused } from '../reply.ts';
-import { refuse } from '../reply.ts';
-import { isOwn, originOf, type Source } from './counting.ts';
+import { type Refused, refuse } from '../reply.ts';
+import { attemptOriginOf, isOwn, type Source } from './counting.ts';
 
 export const codeAgeMs = 15 * 60_000;
 const guessesMax = 5;
@@ -33,41 +32,34 @@ const requestsOfUnknownMax = 20;
 /** Beyond this the oldest goes. Codes of known networks go only when there are no others. */
 const networksMax = 64;
 
-interface Requests {
-  readonly count: number;
+const requestsSchema = z.object({
+  count: z.number(),
   /** The time from which they do not count any more. */
-  readonly untilMs: number;
-}
+  untilMs: z.number(),
+});
+type Requests = z.infer<typeof requestsSchema>;
 
-interface MailedCode {
+const codeSchema = z.object({
   /** The code is derived from this; null once it was used, or after too many guesses. */
-  readonly nonce: string | null;
-  readonly untilMs: number;
-  readonly guesses: number;
-  readonly requests: Requests;
-}
-
-const requestsSchema = z.object({ count: z.number(), untilMs: z.number() });
+  nonce: z.string().nullable(),
+  untilMs: z.number(),
+  guesses: z.number(),
+  requests: requestsSchema,
+});
+type MailedCode = z.infer<typeof codeSchema>;
 
 const noCode: MailedCode = { nonce: null, untilMs: 0, guesses: 0, requests: { count: 0, untilMs: 0 } };
 
 /** Keyed by the key of the network's `Origin`. */
 export const emailedCodeMap = sliceMap<MailedCode>({
   family: 'emailed-code',
-  format: 1,
   entriesMax: networksMax,
-  schema: z.object({
-    nonce: z.string().nullable(),
-    untilMs: z.number(),
-    guesses: z.number(),
-    requests: requestsSchema,
-  }),
+  schema: codeSchema,
 });
 
 /** The requests of all unknown networks together. */
 export const codeRequestsSlice = slice<Requests>({
   name: 'code-requests',
-  format: 1,
   schema: requestsSchema,
   initial: { count: 0, untilMs: 0 },
 });
@@ -75,7 +67,7 @@ export const codeRequestsSlice = slice<Requests>({
 /** Counts one more mail for this origin, or returns the refusal. */
 export function countMailRequest(turn: Turn, source: Source): Refused | undefined {
   const key = networkKey(turn, source.ipAddress);
-  const { isUnknown } = originOf(turn, source);
+  const { isUnknown } = attemptOriginOf(turn, source);
   const code = turn.entry(emailedCodeMap, key);
   const ofNetwork = current(turn, code?.requests);
   const ofUnknown = current(turn, turn.get(codeRequestsSlice));
@@ -107,7 +99,7 @@ export function takeEmailedCode(turn: Turn, ipAddress: string | null, code: stri
     equalInConstantTime(code, keys.emailedCode(turn.self.id, nonce));
   const [right] = [...turn.entries(emailedCodeMap)].filter(isRight);
   if (right === undefined) {
-    countGuess(turn, originOf(turn, { ipAddress }).key);
+    countGuess(turn, attemptOriginOf(turn, { ipAddress }).key);
     return false;
   }
   const [key, mailed] = right;
@@ -145,7 +137,7 @@ const oneMore = ({ count, untilMs }: Requests): Requests => ({ count: count + 1,
 const tooMany = (retryAfterMs: number): Refused =>
   refuse.tooMany('Too many mails were asked for. Please try again later.', retryAfterMs);
 
-const networkKey = (turn: Turn, ipAddress: string | null): string => originOf(turn, { ipAddress }).key;
+const networkKey = (turn: Turn, ipAddress: string | null): string => attemptOriginOf(turn, { ipAddress }).key;
 
 function store(turn: Turn, key: string, code: MailedCode): void {
   if (turn.entry(emailedCodeMap, key) === undefined) evictIfFull(turn);

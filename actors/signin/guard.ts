@@ -1,7 +1,7 @@
 /** The questions of a `user` actor for a `signin` actor. */
 import { command } from '../../runtime/command.ts';
 import { lockedOut } from './attempts.ts';
-import { storeChallenge as store } from './challenges.ts';
+import { addChallenge as store } from './challenges.ts';
 import { Signin } from './contract.ts';
 import { debitAttempt, refusedAttempt, signedInOrigin } from './counting.ts';
 import { expireLater } from './expiry.ts';

@@ -14,45 +14,34 @@
  * A repeat of the call finds `begin` and `check` recorded, and concludes again. If its challenge is stored already, it gives no
  * attempt back twice. An approval that it has used lets it pass again.
  */
+import type { z } from 'zod';
 import { type Turn, type Workflow, workflow } from '../../runtime/command.ts';
-import { NotFoundError } from '../../runtime/errors.ts';
+import { unlessAbsent } from '../../runtime/handles.ts';
 import { type AccountRow, readAccount } from '../identity/account-table.ts';
 import { type KeyParamsRow, publicKeyParams } from '../identity/key-params.ts';
-import type { Device } from '../identity/session.ts';
-import { type SignInAddress, SigninKeys } from '../identity/signin-keys.ts';
+import { SigninKeys } from '../identity/signin-keys.ts';
 import { isMailConfigured } from '../mailer/outgoing.ts';
 import { refuse } from '../reply.ts';
 import { Factors } from '../user/factors/contract.ts';
 import { requestApproval, takeApproved, withdrawApproval } from './approvals.ts';
 import { takeAssertionChallenge } from './assertion-challenge.ts';
 import { lockedOut } from './attempts.ts';
-import { forgottenSlice, purposeOf, storeChallenge } from './challenges.ts';
+import { addChallenge, forgottenSlice, purposeOf } from './challenges.ts';
 import { Signin } from './contract.ts';
 import {
+  type AttemptOrigin,
   asksForCaptcha,
+  attemptOriginOf,
   debitAttempt,
-  type Origin,
-  originOf,
   refusedAttempt,
   returnAttempt,
   type Source,
 } from './counting.ts';
 import { takeEmailedCode } from './emailed-codes.ts';
 import { expireLater } from './expiry.ts';
-import { noteFailure, takeTurnsOfUser } from './unknown-account.ts';
+import { auditFailedSignIn, takeTurnsOfUser } from './unknown-account.ts';
 
-interface ParamsRequest extends SignInAddress {
-  readonly codeChallenge: string;
-  readonly device: Device;
-  readonly cookieSessions?: readonly string[] | undefined;
-  readonly codeName?: string | undefined;
-  readonly code?: string | undefined;
-  readonly appPassword?: string | undefined;
-  readonly trustedDeviceToken?: string | undefined;
-  readonly assertionResponse?: Readonly<Record<string, unknown>> | undefined;
-  readonly approvalSecret?: string | undefined;
-  readonly recoveryCodes?: string | undefined;
-}
+type ParamsRequest = z.infer<typeof Signin.commands.loginParams.request>;
 
 type Unmet = {
   readonly factor: 'totp' | 'emailed-code' | 'security-key' | 'recovery-codes';
@@ -112,7 +101,7 @@ const isGuess = ({ code, appPassword, assertionResponse, recoveryCodes }: Params
 
 function begin(turn: Turn, request: ParamsRequest) {
   if (isGuess(request)) {
-    const origin = originOf(turn, sourceOf(request));
+    const origin = attemptOriginOf(turn, sourceOf(request));
     if (refusedAttempt(turn, origin, true) !== undefined) {
       return { refused: { ...lockedOut, captchaRequired: true } };
     }
@@ -163,26 +152,23 @@ async function checkFactors(
     assertionResponse && assertionChallenge !== undefined
       ? { response: assertionResponse, challenge: assertionChallenge }
       : undefined;
-  try {
-    const checked = await workflow.actors.get(Factors, userUuid).ask.checkFactors({
-      email,
-      workspace,
-      code,
-      appPassword,
-      trustedDeviceToken,
-      assertion,
-      recoveryCodes,
-      hasAssertion: assertionResponse !== undefined,
-      device: request.device,
-      hasEmailedCode,
-      isNobody: account === undefined,
-    });
-    if (account === undefined) await takeTurnsOfUser(workflow, turnsOfCheck);
-    return 'stale' in checked ? pseudo : checked;
-  } catch (error) {
-    if (!(error instanceof NotFoundError)) throw error;
-    return pseudo;
-  }
+  const answer = workflow.actors.get(Factors, userUuid).ask.checkFactors({
+    email,
+    workspace,
+    code,
+    appPassword,
+    trustedDeviceToken,
+    assertion,
+    recoveryCodes,
+    hasAssertion: assertionResponse !== undefined,
+    device: request.device,
+    hasEmailedCode,
+    isNobody: account === undefined,
+  });
+  const checked = await unlessAbsent(answer);
+  if (checked === undefined) return pseudo;
+  if (account === undefined) await takeTurnsOfUser(workflow, turnsOfCheck);
+  return 'stale' in checked ? pseudo : checked;
 }
 
 function pseudoOutcome(workflow: Workflow, request: ParamsRequest): FactorOutcome {
@@ -206,11 +192,11 @@ function conclude({
   readonly outcome: FactorOutcome;
   readonly begun: StartedRequest;
 }) {
-  const origin = originOf(turn, sourceOf(request));
+  const origin = attemptOriginOf(turn, sourceOf(request));
   if (!('passed' in outcome)) return refusalOf({ turn, request, account, unmet: outcome, origin });
   // The check did not ask for a factor that was turned on meanwhile.
   const mayStore = turn.get(forgottenSlice) === forgotten;
-  const isStored = mayStore && storeChallenge(turn, request.codeChallenge, origin, purposeOf(request));
+  const isStored = mayStore && addChallenge(turn, request.codeChallenge, origin, purposeOf(request));
   if (isStored && isGuess(request)) returnAttempt(turn, origin);
   withdrawApproval(turn, request);
   expireLater(turn);
@@ -272,9 +258,9 @@ function refusalOf({
   readonly request: ParamsRequest;
   readonly account: AccountRow | undefined;
   readonly unmet: Unmet;
-  readonly origin: Origin;
+  readonly origin: AttemptOrigin;
 }) {
-  if (outcome !== 'missing') noteFailure(turn, account, request);
+  if (outcome !== 'missing') auditFailedSignIn(turn, account, request);
   const counted = isGuess(request) && { captchaRequired: asksForCaptcha(turn, origin) };
   if (factor === 'recovery-codes') return { refused: { ...wrongRecovery.refused, ...counted } };
   const { refused } = refusals[factor][outcome];

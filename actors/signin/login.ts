@@ -12,14 +12,14 @@
  * A crash between steps costs the caller one attempt at most. A repeat of the call finds `begin` and `open` recorded and goes
  * through the others again. `accept` recognises the session, and gives nothing back twice.
  */
+import type { z } from 'zod';
 import { type Turn, type Workflow, workflow } from '../../runtime/command.ts';
-import { NotFoundError } from '../../runtime/errors.ts';
 import { unlessAbsent } from '../../runtime/handles.ts';
 import { type AccountRow, readAccount } from '../identity/account-table.ts';
 import { CaptchaVerifier } from '../identity/captcha.ts';
 import { ImportedPasswords, isImportedHash } from '../identity/imported-password.ts';
 import { keyOfKnown, keyOfUnknown, PasswordHasher } from '../identity/password-hasher.ts';
-import { type Device, sessionApiVersions, sessionUuidOf } from '../identity/session.ts';
+import { sessionApiVersions, sessionUuidOf } from '../identity/session.ts';
 import { signInReply } from '../identity/sign-in-reply.ts';
 import { Instance, instanceId } from '../instance/contract.ts';
 import type { Refusal, Refused } from '../reply.ts';
@@ -28,28 +28,18 @@ import { lockedOut } from './attempts.ts';
 import { consumeChallenge, purposeOf } from './challenges.ts';
 import { missingCredentials, Signin } from './contract.ts';
 import {
+  type AttemptOrigin,
   acceptAttempt,
   asksForCaptcha,
+  attemptOriginOf,
   debitAttempt,
   type OpenedSession,
-  type Origin,
-  originOf,
   refusedAttempt,
 } from './counting.ts';
 import { expireLater } from './expiry.ts';
-import { noteFailure } from './unknown-account.ts';
+import { auditFailedSignIn } from './unknown-account.ts';
 
-interface Login {
-  readonly email: string;
-  readonly workspace: string;
-  readonly password: string;
-  readonly codeVerifier: string;
-  readonly apiVersion: string;
-  readonly ephemeral: boolean;
-  readonly recoveryCodes?: string | undefined;
-  readonly device: Device;
-  readonly cookieSessions?: readonly string[] | undefined;
-}
+type Login = z.infer<typeof Signin.commands.login.request>;
 
 /** The one refusal for an unmatched verifier, an unknown address and a wrong password. */
 const wrongCredentials: Refusal = { reason: 'unauthenticated', message: 'Invalid email or password' };
@@ -89,7 +79,8 @@ export const login = workflow({
     const hasher = workflow.use(PasswordHasher);
     const areLeft = await areImportedLeft(workflow);
     const isRight = await hasher.verify(account?.password_hash, login.password, key, areLeft);
-    if (challengeMet && !isRight) await workflow.turn({ turn: (turn) => noteFailure(turn, account, login) });
+    if (challengeMet && !isRight)
+      await workflow.turn({ turn: (turn) => auditFailedSignIn(turn, account, login) });
     if (account === undefined || !isRight || !challengeMet) return refused;
     const isImported = isImportedHash(account.password_hash);
     const newHash = isImported ? await hasher.hash(login.password, key) : undefined;
@@ -105,7 +96,7 @@ export const login = workflow({
 });
 
 interface StartedLogin {
-  readonly origin: Origin;
+  readonly origin: AttemptOrigin;
   readonly challengeMet: boolean;
   readonly asksForCaptcha: boolean;
   /** Whether the attempt after this one needs a captcha, should this one fail. */
@@ -113,7 +104,10 @@ interface StartedLogin {
 }
 
 function beginAttempt(turn: Turn, login: Login, captchaPassed: boolean): StartedLogin | Refused {
-  const origin = originOf(turn, { ipAddress: login.device.ipAddress, cookieSessions: login.cookieSessions });
+  const origin = attemptOriginOf(turn, {
+    ipAddress: login.device.ipAddress,
+    cookieSessions: login.cookieSessions,
+  });
   const why = refusedAttempt(turn, origin, captchaPassed);
   if (why === 'locked') return { refused: { ...lockedOut, captchaRequired: true } };
   const { password, codeVerifier, recoveryCodes } = login;
@@ -134,7 +128,7 @@ function beginAttempt(turn: Turn, login: Login, captchaPassed: boolean): Started
   };
 }
 
-function accept(turn: Turn, origin: Origin, opened: OpenedSession): void {
+function accept(turn: Turn, origin: AttemptOrigin, opened: OpenedSession): void {
   acceptAttempt(turn, origin, opened);
   expireLater(turn);
 }
@@ -150,25 +144,21 @@ async function openSessionAt(
   workflow: Workflow,
   account: AccountRow,
   login: Login & { readonly newHash?: string | undefined },
-  origin: Origin,
+  origin: AttemptOrigin,
 ) {
   const { email, workspace, apiVersion, ephemeral, recoveryCodes, device, newHash } = login;
   const credentialsVersion = account.credentials_version;
-  try {
-    return await workflow.actors.get(Account, account.user_uuid).ask.openSession({
-      credentialsVersion,
-      email,
-      workspace,
-      apiVersion,
-      ephemeral,
-      recoveryCodes,
-      device,
-      newHash,
-      isNewDevice: origin.isUnknown,
-    });
-  } catch (error) {
-    // The account was deleted since its row was read.
-    if (error instanceof NotFoundError) return { stale: true } as const;
-    throw error;
-  }
+  const answer = workflow.actors.get(Account, account.user_uuid).ask.openSession({
+    credentialsVersion,
+    email,
+    workspace,
+    apiVersion,
+    ephemeral,
+    recoveryCodes,
+    device,
+    newHash,
+    isNewDevice: origin.isUnknown,
+  });
+  // Absent: the account was deleted since its row was read.
+  return (await unlessAbsent(answer)) ?? ({ stale: true } as const);
 }

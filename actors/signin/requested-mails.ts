@@ -7,7 +7,7 @@
  * So others cannot use up the requests of a network or device that the owner has signed in from.
  */
 import { lookup, tell, workflow } from '../../runtime/command.ts';
-import { accountTable, addressKey, readAccount } from '../identity/account-table.ts';
+import { accountKey, accountTable, readAccount } from '../identity/account-table.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { refusalOfMail } from '../mailer/outgoing.ts';
 import { Factors } from '../user/factors/contract.ts';
@@ -24,7 +24,7 @@ export const mailSubscriptionToken = workflow({
     if (noMail !== undefined) return noMail;
     return workflow.turn({
       recorded: true,
-      reads: () => ({ account: lookup(accountTable, [addressKey(address)]) }),
+      reads: () => ({ account: lookup(accountTable, [accountKey(address)]) }),
       turn: (turn, { account }) => {
         const full = countMailRequest(turn, { ipAddress: device.ipAddress, cookieSessions });
         if (full !== undefined) return full;

@@ -17,7 +17,7 @@ export async function takeTurnsOfUser(workflow: Workflow, turns: number): Promis
  * Notes a failed attempt in the account's audit trail. For an unknown address it writes the same to a user that does not exist, so
  * that the time of the answer shows nothing.
  */
-export function noteFailure(
+export function auditFailedSignIn(
   turn: Turn,
   account: AccountRow | undefined,
   { device: { userAgent, ipAddress }, email, workspace }: SignInAddress & { readonly device: Device },

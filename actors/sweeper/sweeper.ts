@@ -23,7 +23,7 @@ import { slice } from '../../runtime/slice.ts';
 import { removeAll } from '../files/garbage.ts';
 import { blobName, chunksIn, uploadOf } from '../files/layout.ts';
 import { FileStore, FileStoreError, type StoredBlob } from '../files/store.ts';
-import { file, originOf } from '../files/tables.ts';
+import { blobOriginOf, file } from '../files/tables.ts';
 import { uploadAgeMs } from '../files/uploads.ts';
 import { Sweeper } from './contract.ts';
 
@@ -39,7 +39,6 @@ const runMostMs = 600_000;
 
 const roundSlice = slice<{ readonly after: string | null; readonly isArmed: boolean }>({
   name: 'round',
-  format: 1,
   schema: z.object({ after: z.string().nullable(), isArmed: z.boolean() }),
   initial: { after: null, isArmed: false },
 });
@@ -58,7 +57,9 @@ async function namedAmong(run: JobRun, names: readonly string[]): Promise<Readon
     }),
     turn: (_turn, { files }) => files.rows,
   });
-  return new Set(rows.flatMap((row) => chunksIn(row.layout).map((chunk) => blobName(originOf(row), chunk))));
+  return new Set(
+    rows.flatMap((row) => chunksIn(row.layout).map((chunk) => blobName(blobOriginOf(row), chunk))),
+  );
 }
 
 async function sweepPage(run: JobRun, blobs: readonly StoredBlob[]): Promise<void> {
@@ -122,7 +123,6 @@ export const sweeper = kindOf(Sweeper, {
   timers: {
     sweep: timer({
       ...Sweeper.timers.sweep,
-      missed: 'fire-once',
       turn: (turn) => turn.start(Sweeper.jobs.sweep, null),
     }),
   },

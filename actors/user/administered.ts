@@ -11,29 +11,26 @@ import { mayAdminister } from './sessions/session.ts';
 import { signedInWorkflow } from './signed-in.ts';
 
 interface Administration<Asks> {
-  readonly actorOf: (actors: Workflow['actors']) => Asks;
+  readonly askOf: (actors: Workflow['actors']) => Asks;
   /** The answer while that actor cannot be reached. */
   readonly unavailable: Refused;
 }
 
-export function administeredBy<Asks>({ actorOf, unavailable }: Administration<Asks>) {
+export function adminForwarder<Asks>({ askOf, unavailable }: Administration<Asks>) {
   return <Fields, Ok>(
     shape: SignedInShape<Fields, Ok>,
     ask: (asks: Asks, request: Fields & { readonly by: string }) => Promise<Answer<Ok>>,
   ) =>
-    signedInWorkflow({
-      ...shape,
-      run: async (workflow, { credentials: _, ...fields }): Promise<Ok | Refused> => {
-        await workflow.turn({ turn: (turn, _reads, by) => (mayAdminister(turn, by) ? {} : adminRequired) });
-        try {
-          const request = { ...(fields as unknown as Fields), by: workflow.self.id };
-          const answer = await ask(actorOf(workflow.actors), request);
-          return isRefused(answer) ? { refused: answer.refused } : answer.ok;
-        } catch (error) {
-          if (isPassing(error)) return unavailable;
-          throw error;
-        }
-      },
+    signedInWorkflow(shape, async (workflow, { credentials: _, ...fields }): Promise<Ok | Refused> => {
+      await workflow.turn({ turn: (turn, _reads, by) => (mayAdminister(turn, by) ? {} : adminRequired) });
+      try {
+        const request = { ...(fields as unknown as Fields), by: workflow.self.id };
+        const answer = await ask(askOf(workflow.actors), request);
+        return isRefused(answer) ? { refused: answer.refused } : answer.ok;
+      } catch (error) {
+        if (isPassing(error)) return unavailable;
+        throw error;
+      }
     });
 }
 

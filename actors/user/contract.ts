@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
 import type { ApprovalRequest } from '../identity/signin-messages.ts';
-import type { Message, Notification, VaultInvite } from '../inbox-entries.ts';
+import type { InboxMessage, Notification, VaultInvite } from '../inbox-entries.ts';
 
 /** The types of the frames that this release publishes. */
 export const frameTypes = [
@@ -108,7 +108,7 @@ export const notificationAdded = (notification: Notification): OwnFrame =>
 /** Longer texts could fill a socket that reads slowly: the client gets them by a sync. */
 const ciphertextLengthMax = 16 * 1024;
 
-export function messageArrived(userUuid: string, timestampMicros: number, message: Message): OwnFrame {
+export function messageArrived(userUuid: string, timestampMicros: number, message: InboxMessage): OwnFrame {
   if (message.encrypted_message.length > ciphertextLengthMax) return itemsChanged(userUuid, timestampMicros);
   return frame('MESSAGE_SENT_TO_USER', { message });
 }

@@ -105,7 +105,7 @@ export function dismiss(turn: Turn, { member, membership }: MemberRow, at: numbe
 }
 
 /** Notifies these members by sync and push. */
-export function notify(
+export function addNotifications(
   turn: Turn,
   members: readonly Pick<MemberRow, 'member'>[],
   type:

@@ -44,7 +44,7 @@ export const memberTable = table({
 });
 export type MemberRow = RowOf<typeof memberTable>;
 
-export const inviteTable = table({
+export const vaultInviteTable = table({
   name: 'shared_vault_invite',
   columns: {
     vault: 'uuid',
@@ -63,4 +63,4 @@ export const inviteTable = table({
   order: 'position',
   size: 'bytes',
 });
-export type InviteRow = RowOf<typeof inviteTable>;
+export type InviteRow = RowOf<typeof vaultInviteTable>;

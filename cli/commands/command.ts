@@ -1,5 +1,5 @@
 /** How commands are declared: one function that adds them to the program. */
-import { type Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import type { CommandSession } from '../session.ts';
 
 type SessionWork =
@@ -9,12 +9,18 @@ type SessionWork =
 /** Runs a command's work with a session, and exits with its code, or 0 if it returns none. */
 export type RunWithSession = (work: SessionWork) => Promise<void>;
 
-export type AddCommands = (program: Command, run: RunWithSession) => void;
+export type AddCommands = (program: TeachingCommand, run: RunWithSession) => void;
 
-/** Help that teaches: when to use a command, and an example. */
-export function teach(command: Command, when: string, ...examples: readonly string[]): Command {
-  const lines = examples.map((example) => `  $ scriptorium ${example}`).join('\n');
-  return command.addHelpText('after', `\nWhen to use it:\n${wrapped(when)}\n\nExamples:\n${lines}\n`);
+/** A command whose help also teaches when to use it, with examples. */
+export class TeachingCommand extends Command {
+  override createCommand(name?: string): TeachingCommand {
+    return new TeachingCommand(name);
+  }
+
+  teach(when: string, ...examples: readonly string[]): this {
+    const lines = examples.map((example) => `  $ scriptorium ${example}`).join('\n');
+    return this.addHelpText('after', `\nWhen to use it:\n${wrapped(when)}\n\nExamples:\n${lines}\n`);
+  }
 }
 
 const indent = '  ';
@@ -33,10 +39,10 @@ function wrapped(text: string): string {
   return [...lines, line].map((each) => `${indent}${each}`).join('\n');
 }
 
-export const milliseconds = (text: string) => wholeNumber(text, 1, 86_400_000);
-export const rowLimit = (text: string) => wholeNumber(text, 1, 1_000);
+export const millisecondsArgument = (text: string) => parseWholeNumber(text, 1, 86_400_000);
+export const rowLimit = (text: string) => parseWholeNumber(text, 1, 1_000);
 
-export function wholeNumber(text: string, min: number, max: number): number {
+export function parseWholeNumber(text: string, min: number, max: number): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= min && value <= max) return value;
   throw new InvalidArgumentError(`It is not a whole number from ${min} to ${max}.`);
@@ -44,7 +50,7 @@ export function wholeNumber(text: string, min: number, max: number): number {
 
 /** As SHARD_COUNT. */
 export function shardCount(text: string): number {
-  const value = wholeNumber(text, 1, 65_536);
+  const value = parseWholeNumber(text, 1, 65_536);
   if ((value & (value - 1)) === 0) return value;
   throw new InvalidArgumentError('It is not a power of two.');
 }

@@ -7,7 +7,7 @@ import {
 } from '../../proto/generated/scriptorium/v1/import.ts';
 import type { ImportContext } from './context.ts';
 import { envelopeIn, opened, userKeyFrom } from './envelope.ts';
-import { numberIn, type Row, textIn } from './source/database.ts';
+import { numberIn, type SourceRow, textIn } from './source/database.ts';
 import type { SourceSetting, SourceUser } from './source/tables.ts';
 
 const bcryptForm = /^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/;
@@ -33,7 +33,7 @@ export type AccountOutcome =
 
 export async function importAccount(context: ImportContext, user: SourceUser): Promise<AccountOutcome> {
   const { report, target, dryRun } = context;
-  const reason = refusalOf(context, user);
+  const reason = reasonToSkipUser(context, user);
   if (reason !== undefined) {
     report.skipped('users', reason, user.uuid);
     return { state: 'skipped' };
@@ -78,15 +78,18 @@ export async function accountOf(
   };
 }
 
-export function refusalOf({ report }: Pick<ImportContext, 'report'>, user: SourceUser): string | undefined {
+export function reasonToSkipUser(
+  { report }: Pick<ImportContext, 'report'>,
+  user: SourceUser,
+): string | undefined {
   if (user.email === undefined || user.email.trim() === '') return 'no-address';
-  if (versionOf(user) === undefined) return 'key-params';
+  if (protocolVersionOfUser(user) === undefined) return 'key-params';
   if (!bcryptForm.test(user.passwordHash)) report.note('users', 'password-unusable', user.uuid);
   return undefined;
 }
 
 /** Very old accounts do not name their version, and have only the fields of the first one. */
-export function versionOf(user: SourceUser): string | undefined {
+export function protocolVersionOfUser(user: SourceUser): string | undefined {
   if (user.version !== undefined) return user.version;
   const isFirst =
     textIn(user.keyParams, 'pw_func') !== undefined || textIn(user.keyParams, 'pw_alg') !== undefined;
@@ -96,7 +99,7 @@ export function versionOf(user: SourceUser): string | undefined {
 export function keyParamsOf(user: SourceUser): ImportKeyParams {
   const row = user.keyParams;
   return {
-    version: versionOf(user) ?? '',
+    version: protocolVersionOfUser(user) ?? '',
     pwNonce: textIn(row, 'pw_nonce'),
     pwCost: numberOrNone(row, 'pw_cost'),
     pwSalt: textIn(row, 'pw_salt'),
@@ -108,7 +111,7 @@ export function keyParamsOf(user: SourceUser): ImportKeyParams {
   };
 }
 
-const numberOrNone = (row: Row, column: string): number | undefined =>
+const numberOrNone = (row: SourceRow, column: string): number | undefined =>
   textIn(row, column) === undefined ? undefined : numberIn(row, column);
 
 /** The newest setting of each name, decrypted. */

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { forEachConcurrently, groups } from './context.ts';
-import { partsOf } from './files/import.ts';
+import { uploadPartsOf } from './files/import.ts';
 
 async function all<T>(of: AsyncIterable<T>): Promise<T[]> {
   const found: T[] = [];
@@ -40,6 +40,6 @@ test('a file is cut into parts of one length, however its bytes come', async (t)
     yield Buffer.from('cdefgh');
     yield Buffer.from('i');
   }
-  const parts = (await all(partsOf(body(), 4))).map(String);
+  const parts = (await all(uploadPartsOf(body(), 4))).map(String);
   t.deepEqual(parts, ['abcd', 'efgh', 'i']);
 });

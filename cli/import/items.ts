@@ -11,36 +11,36 @@ import {
   ImportService,
 } from '../../proto/generated/scriptorium/v1/import.ts';
 import { forEachConcurrently, groups, type ImportContext } from './context.ts';
-import type { ItemKey, RevisionKey, SourceItem, SourceRevision } from './source/tables.ts';
+import type { RevisionKey, SizedItemHeader, SourceItem, SourceRevision } from './source/tables.ts';
 
 /** Groups in flight at once, while the next is read. */
 const groupsConcurrencyMax = 3;
 
 /** A vault is imported (`here`), left unchanged because it is in use (`not-now`), or absent (undefined). */
-export type Vaults = ReadonlyMap<string, 'here' | 'not-now'>;
+export type VaultStates = ReadonlyMap<string, 'here' | 'not-now'>;
 
 export interface Where {
   readonly collection: ImportCollection;
   /** The collection is new, so there is nothing to compare with. */
   readonly fresh: boolean;
-  readonly vaults: Vaults;
+  readonly vaults: VaultStates;
 }
 
-export interface VersionedItem extends ItemKey {
+export interface VersionedItem extends SizedItemHeader {
   readonly version: ImportItemVersion;
 }
 
 /** The vault that owns an item. Undefined if its creator's collection does, as when the vault is gone. */
 export const owningVaultOf = (
-  { vaultUuid }: Pick<ItemKey, 'vaultUuid'>,
-  vaults: Vaults,
+  { vaultUuid }: Pick<SizedItemHeader, 'vaultUuid'>,
+  vaults: VaultStates,
 ): string | undefined =>
   vaultUuid === undefined ? undefined : vaults.has(vaultUuid) ? vaultUuid : undefined;
 
 export async function importItems(
   context: ImportContext,
   where: Where,
-  keys: AsyncIterable<ItemKey>,
+  keys: AsyncIterable<SizedItemHeader>,
 ): Promise<void> {
   const own = inThisCollection(context, where, keys);
   const { batchItems } = context.limits;
@@ -58,8 +58,8 @@ export async function importItems(
 async function* inThisCollection(
   { report }: ImportContext,
   { collection, vaults }: Where,
-  keys: AsyncIterable<ItemKey>,
-): AsyncGenerator<ItemKey> {
+  keys: AsyncIterable<SizedItemHeader>,
+): AsyncGenerator<SizedItemHeader> {
   for await (const key of keys) {
     const owningVault = owningVaultOf(key, vaults);
     if (collection.isVault || owningVault === undefined) yield key;
@@ -69,7 +69,7 @@ async function* inThisCollection(
 
 export async function versionedOf(
   { tables, limits }: Pick<ImportContext, 'tables' | 'limits'>,
-  keys: readonly ItemKey[],
+  keys: readonly SizedItemHeader[],
   { collection }: Pick<Where, 'collection'>,
 ): Promise<readonly VersionedItem[]> {
   const living = keys.filter(({ deleted }) => !deleted).map(({ uuid }) => uuid);
@@ -119,7 +119,7 @@ async function write(
   const items: ImportItem[] = [];
   for (const item of await tables.items(versioned.map(({ uuid }) => uuid))) {
     const version = versions.get(item.uuid.toLowerCase());
-    const reason = version === undefined ? 'changing' : refusalOf(context, item);
+    const reason = version === undefined ? 'changing' : reasonToSkipItem(context, item);
     if (version === undefined || reason !== undefined) {
       report.skipped('items', reason ?? 'changing', item.uuid);
       continue;
@@ -140,7 +140,10 @@ async function write(
   for (const { uuid, reason } of refused) report.skipped('items', reason, uuid);
 }
 
-export function refusalOf({ limits }: Pick<ImportContext, 'limits'>, item: SourceItem): string | undefined {
+export function reasonToSkipItem(
+  { limits }: Pick<ImportContext, 'limits'>,
+  item: SourceItem,
+): string | undefined {
   if (item.contentType !== undefined && !limits.contentTypes.includes(item.contentType))
     return 'content-type';
   const isTooLarge = Buffer.byteLength(item.content ?? '') > limits.contentBytesMax;
@@ -281,7 +284,7 @@ export const revisionOf = (
 });
 
 /** Removes items here that the other server no longer has in this collection, because they have moved or are gone. */
-export async function prune(
+export async function pruneItems(
   context: ImportContext,
   { collection, vaults }: Omit<Where, 'fresh'>,
 ): Promise<void> {
@@ -290,7 +293,7 @@ export async function prune(
     const query = { collection, after, pageSize: limits.batchItems, withDigests: false };
     const { items, nextAfter } = await target.ask(ImportService.listItems, query);
     const uuids = items.flatMap(({ version }) => version?.uuid ?? []);
-    const there = new Map((await tables.itemKeys(uuids)).map((key) => [key.uuid.toLowerCase(), key]));
+    const there = new Map((await tables.itemHeaders(uuids)).map((key) => [key.uuid.toLowerCase(), key]));
     const gone = uuids.filter((uuid) => {
       const key = there.get(uuid);
       if (key === undefined) return true;

@@ -12,7 +12,7 @@ export interface KeyFiles {
 
 const names = ['ENCRYPTION_SERVER_KEY', 'AUTH_SERVER_ENCRYPTION_SERVER_KEY', 'AUTH_ENCRYPTION_SERVER_KEY'];
 
-/** @throws Failure for a file without a key */
+/** @throws CommandFailure for a file without a key */
 export function sourceKey({ sourceKeyFile, envFile }: KeyFiles): Buffer | undefined {
   if (sourceKeyFile !== undefined) return keyIn(sourceKeyFile, '--source-key-file');
   if (envFile === undefined) return undefined;
@@ -45,20 +45,20 @@ function settingsIn(text: string): ReadonlyMap<string, string> {
   return new Map(lines);
 }
 
-/** Runs before anything is written. @throws Failure */
+/** Runs before anything is written. @throws CommandFailure */
 export async function checkKey(
-  tables: Pick<Tables, 'anyServerKey' | 'hasEncryptedFactors'>,
+  tables: Pick<Tables, 'sampleUserKey' | 'hasEncryptedMfaSecrets'>,
   key: Buffer | undefined,
   withoutKey: 'stop' | 'lock' | 'drop',
 ): Promise<void> {
-  const any = await tables.anyServerKey();
+  const any = await tables.sampleUserKey();
   if (key !== undefined && any !== undefined && userKeyFrom(any, key) === undefined) {
     throw new CommandFailure(
       exitCodes.refused,
       'The key does not open what the other server has encrypted. It is its ENCRYPTION_SERVER_KEY.',
     );
   }
-  if (key !== undefined || withoutKey !== 'stop' || !(await tables.hasEncryptedFactors())) return;
+  if (key !== undefined || withoutKey !== 'stop' || !(await tables.hasEncryptedMfaSecrets())) return;
   throw new CommandFailure(
     exitCodes.refused,
     'Some accounts have a second factor, which only the key of the other server opens: give it by --source-key-file. ' +

@@ -6,7 +6,7 @@ import {
   type ImportWriteVaultRequest,
 } from '../../proto/generated/scriptorium/v1/import.ts';
 import type { ImportContext } from './context.ts';
-import type { Vaults } from './items.ts';
+import type { VaultStates } from './items.ts';
 import type { SourceInvite, SourceMember, SourceVault } from './source/tables.ts';
 
 export interface Population {
@@ -22,7 +22,7 @@ const permissions: readonly string[] = ['read', 'write', 'admin'];
 export async function importVaults(
   context: ImportContext,
   population: Population,
-): Promise<{ readonly vaults: Vaults; readonly fresh: ReadonlySet<string> }> {
+): Promise<{ readonly vaults: VaultStates; readonly fresh: ReadonlySet<string> }> {
   const { tables, report, target, dryRun } = context;
   const vaults = new Map<string, 'here' | 'not-now'>();
   const fresh = new Set<string>();

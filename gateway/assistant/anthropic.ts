@@ -3,7 +3,7 @@ import type { AssistantAnswer } from './answer.ts';
 import type { ChatMessage, ChatRequest } from './chat-request.ts';
 import type { StopReason } from './events.ts';
 import { AnswerError } from './failure.ts';
-import { at, countAt, type Provider, textAt } from './provider.ts';
+import { countAt, type Provider, textAt, valueAt } from './provider.ts';
 
 interface ChatTurn {
   readonly role: 'user' | 'assistant';
@@ -29,8 +29,8 @@ export const anthropic: Provider = {
       ...(temperature === undefined && topP !== undefined && { top_p: topP }),
     },
   }),
-  read,
-  models: { path: '/v1/models?limit=1000', list: 'data', id: 'id' },
+  handleMessage,
+  models: { path: '/v1/models?limit=1000', listField: 'data', idField: 'id' },
 };
 
 const toolOf = ({ name, description, inputSchema }: ChatRequest['tools'][number]) => ({
@@ -61,14 +61,14 @@ function contentOf({ role, content, toolCallId, toolCalls }: ChatMessage): objec
   ];
 }
 
-function read(event: unknown, answer: AssistantAnswer): void {
+function handleMessage(event: unknown, answer: AssistantAnswer): void {
   const index = countAt(event, 'index') ?? 0;
   switch (textAt(event, 'type')) {
     case 'message_start':
-      answer.usage(promptTokens(at(event, 'message', 'usage')), undefined);
+      answer.usage(promptTokens(valueAt(event, 'message', 'usage')), undefined);
       return;
     case 'content_block_start':
-      begin(at(event, 'content_block'), index, answer);
+      begin(valueAt(event, 'content_block'), index, answer);
       return;
     case 'content_block_delta':
       answer.text(textAt(event, 'delta', 'text'));

@@ -40,7 +40,7 @@ export function failureOfStatus(status: number): AnswerFailure {
   return 'unavailable';
 }
 
-export function failureOf(error: unknown): AnswerFailure {
+export function answerFailureOf(error: unknown): AnswerFailure {
   if (error instanceof AnswerError) return error.failure;
   if (!(error instanceof OutboundError)) throw error;
   const { failure, mayHaveArrived } = error;

@@ -44,7 +44,7 @@ export class ModelLists {
   }
 
   async #ask(provider: Provider, access: ProviderAccess): Promise<readonly string[]> {
-    const { path, list, id } = provider.models;
+    const { path, listField, idField } = provider.models;
     try {
       const { status, body } = await this.#options.http.send({
         destination: 'fixed',
@@ -54,7 +54,7 @@ export class ModelLists {
         answerBytesMax,
       });
       if (status !== 200) return [];
-      const ids = listAt(JSON.parse(body.toString()), list).map((each) => textAt(each, id));
+      const ids = listAt(JSON.parse(body.toString()), listField).map((each) => textAt(each, idField));
       return ids.filter((each) => each !== undefined && isModel(each)).slice(0, modelsMax) as string[];
     } catch {
       return [];

@@ -2,7 +2,7 @@
 import type { AssistantAnswer } from './answer.ts';
 import type { ChatMessage, ChatRequest } from './chat-request.ts';
 import { AnswerError } from './failure.ts';
-import { at, countAt, listAt, type Provider, textAt } from './provider.ts';
+import { countAt, listAt, type Provider, textAt, valueAt } from './provider.ts';
 
 export const ollama: Provider = {
   headers: () => ({}),
@@ -21,8 +21,8 @@ export const ollama: Provider = {
       },
     },
   }),
-  read,
-  models: { path: '/api/tags', list: 'models', id: 'name' },
+  handleMessage,
+  models: { path: '/api/tags', listField: 'models', idField: 'name' },
 };
 
 const toolOf = ({ name, description, inputSchema }: ChatRequest['tools'][number]) => ({
@@ -36,15 +36,15 @@ function messageOf({ role, content, toolCalls, name }: ChatMessage): object {
   return { role, content, ...(calls.length > 0 && { tool_calls: calls }) };
 }
 
-function read(event: unknown, answer: AssistantAnswer): void {
-  if (at(event, 'error') !== undefined) throw new AnswerError('unavailable');
+function handleMessage(event: unknown, answer: AssistantAnswer): void {
+  if (valueAt(event, 'error') !== undefined) throw new AnswerError('unavailable');
   answer.text(textAt(event, 'message', 'content'));
   for (const call of listAt(event, 'message', 'tool_calls')) {
-    const json = JSON.stringify(at(call, 'function', 'arguments') ?? {});
+    const json = JSON.stringify(valueAt(call, 'function', 'arguments') ?? {});
     answer.tool(0, { name: textAt(call, 'function', 'name') ?? '', json });
     answer.toolEnds(0);
   }
-  if (at(event, 'done') !== true) return;
+  if (valueAt(event, 'done') !== true) return;
   answer.usage(countAt(event, 'prompt_eval_count'), countAt(event, 'eval_count'));
   answer.stop(textAt(event, 'done_reason') === 'length' ? 'max_tokens' : 'end_turn');
   answer.complete();

@@ -3,7 +3,7 @@ import { openAiUrl } from '../../actors/assistant/policy.ts';
 import type { AssistantAnswer } from './answer.ts';
 import type { ChatMessage, ChatRequest } from './chat-request.ts';
 import { AnswerError } from './failure.ts';
-import { at, countAt, listAt, type Provider, textAt } from './provider.ts';
+import { countAt, listAt, type Provider, textAt, valueAt } from './provider.ts';
 
 export const openai: Provider = {
   headers: ({ key }) => (key === undefined ? {} : { authorization: `Bearer ${key}` }),
@@ -22,8 +22,8 @@ export const openai: Provider = {
       ...(topP !== undefined && { top_p: topP }),
     },
   }),
-  read,
-  models: { path: '/models', list: 'data', id: 'id' },
+  handleMessage,
+  models: { path: '/models', listField: 'data', idField: 'id' },
 };
 
 const toolOf = ({ name, description, inputSchema }: ChatRequest['tools'][number]) => ({
@@ -42,14 +42,14 @@ function messageOf({ role, content, toolCallId, toolCalls }: ChatMessage): objec
   return { role, content: content === '' ? null : content, tool_calls: calls };
 }
 
-function read(event: unknown, answer: AssistantAnswer): void {
+function handleMessage(event: unknown, answer: AssistantAnswer): void {
   if (event === '[DONE]') {
     answer.complete();
     return;
   }
-  if (at(event, 'error')) throw new AnswerError('unavailable');
+  if (valueAt(event, 'error')) throw new AnswerError('unavailable');
   answer.usage(countAt(event, 'usage', 'prompt_tokens'), countAt(event, 'usage', 'completion_tokens'));
-  const choice = at(event, 'choices', 0);
+  const choice = valueAt(event, 'choices', 0);
   answer.text(textAt(choice, 'delta', 'content'));
   listAt(choice, 'delta', 'tool_calls').forEach((call, position) => {
     answer.tool(countAt(call, 'index') ?? position, {

@@ -12,21 +12,21 @@ interface ProviderRequest {
 export interface Provider {
   headers(access: ProviderAccess): Readonly<Record<string, string>>;
   request(request: ChatRequest, model: string, sampling: Sampling, access: ProviderAccess): ProviderRequest;
-  /** How the provider separates its messages. */
+  /** The form of the answer: server-sent events, or one JSON document a line. */
   readonly framing: 'events' | 'lines';
-  /** One parsed message. @throws AnswerError */
-  read(event: unknown, answer: AssistantAnswer): void;
+  /** One message: parsed JSON, or the text of an event that is no JSON. @throws AnswerError */
+  handleMessage(message: unknown, answer: AssistantAnswer): void;
   readonly models: {
     readonly path: string;
-    /** The list, and the field of each entry that holds its id. */
-    readonly list: string;
-    readonly id: string;
+    /** The field that holds the list, and the field of an entry that holds its id. */
+    readonly listField: string;
+    readonly idField: string;
   };
 }
 
 // --- reading parsed but untrusted values ------------------------------------------------------------------------
 
-export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
+export function valueAt(value: unknown, ...path: readonly (string | number)[]): unknown {
   let found = value;
   for (const step of path) {
     if (typeof found !== 'object' || found === null || !Object.hasOwn(found, step)) return undefined;
@@ -36,17 +36,17 @@ export function at(value: unknown, ...path: readonly (string | number)[]): unkno
 }
 
 export function textAt(value: unknown, ...path: readonly (string | number)[]): string | undefined {
-  const found = at(value, ...path);
+  const found = valueAt(value, ...path);
   return typeof found === 'string' ? found : undefined;
 }
 
 /** A non-negative count. */
 export function countAt(value: unknown, ...path: readonly (string | number)[]): number | undefined {
-  const found = at(value, ...path);
+  const found = valueAt(value, ...path);
   return typeof found === 'number' && Number.isSafeInteger(found) && found >= 0 ? found : undefined;
 }
 
 export function listAt(value: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
-  const found = at(value, ...path);
+  const found = valueAt(value, ...path);
   return Array.isArray(found) ? found : [];
 }

@@ -1,4 +1,4 @@
-/** Reads the bytes of a provider's answer into an `Answer`. */
+/** Reads the bytes of a provider's answer into an `AssistantAnswer`. */
 import type { AssistantAnswer } from './answer.ts';
 import { AnswerError } from './failure.ts';
 import type { Provider } from './provider.ts';
@@ -29,7 +29,7 @@ export class AnswerReader {
     if (this.#answer.isComplete) return;
     const text = this.#provider.framing === 'events' ? this.#data.push(line) : line;
     if (text === undefined || text.trim() === '') return;
-    this.#provider.read(text === '[DONE]' ? text : parsed(text), this.#answer);
+    this.#provider.handleMessage(text === '[DONE]' ? text : parsed(text), this.#answer);
   }
 }
 

@@ -6,7 +6,7 @@
  * - The server neither keeps nor passes on the token, the file, or what the host says about them.
  */
 import { OutboundError, type OutboundHttp, type OutboundRequest } from '../../actors/outbound/http.ts';
-import { type Publishing, type RefusedPublishing, refuse } from './publishing-request.ts';
+import { type Publishing, type RefusedPublishing, refusePublishing } from './publishing-request.ts';
 
 const timeoutMs = 15_000;
 /** The host sends a file back as base64 inside JSON. */
@@ -29,18 +29,22 @@ export interface CodeHostOptions {
   readonly apiUrl: string;
 }
 
-const badToken = refuse(403, 'The code host does not accept this access token.', 'bad-token');
-const forbidden = refuse(403, 'The code host does not let this token do that.', 'forbidden');
-const notFound = refuse(
+const badToken = refusePublishing(403, 'The code host does not accept this access token.', 'bad-token');
+const forbidden = refusePublishing(403, 'The code host does not let this token do that.', 'forbidden');
+const notFound = refusePublishing(
   404,
   'There is no such repository or branch that this token may see.',
   'repo-not-found',
 );
-const conflict = refuse(409, 'The file or its branch has changed meanwhile. Please try again.', 'conflict');
-const unprocessable = refuse(422, 'The code host cannot make a commit of this.', 'unprocessable');
-const isDirectory = refuse(422, 'There is a directory at this path.', 'path-is-directory');
-const tooLarge = refuse(422, 'The file at this path is too large to be replaced.', 'unprocessable');
-const failed = refuse(
+const conflict = refusePublishing(
+  409,
+  'The file or its branch has changed meanwhile. Please try again.',
+  'conflict',
+);
+const unprocessable = refusePublishing(422, 'The code host cannot make a commit of this.', 'unprocessable');
+const isDirectory = refusePublishing(422, 'There is a directory at this path.', 'path-is-directory');
+const tooLarge = refusePublishing(422, 'The file at this path is too large to be replaced.', 'unprocessable');
+const failed = refusePublishing(
   502,
   'The code host did not answer as it should. The file may be there, or not.',
   'code-host-error',
@@ -174,7 +178,7 @@ function refusalOf({ status, retryAfter }: HostAnswer): RefusedPublishing {
   if (status === 409) return conflict;
   if (status === 422) return unprocessable;
   if (status < 400 || status >= 500 || readAsOurs.has(status)) return failed;
-  const refused = refuse(status, 'The code host has refused this.', 'code-host-error');
+  const refused = refusePublishing(status, 'The code host has refused this.', 'code-host-error');
   return status === 429
     ? { refused: { ...refused.refused, retryAfterMs: retryAfterMs(retryAfter) } }
     : refused;

@@ -7,7 +7,7 @@ export interface RefusedPublishing {
 }
 
 /** Statuses as the code host gives them. The domain has no error for some of them. */
-export const refuse = (status: number, message: string, tag?: string): RefusedPublishing => ({
+export const refusePublishing = (status: number, message: string, tag?: string): RefusedPublishing => ({
   refused: { status, message, tag },
 });
 
@@ -35,15 +35,15 @@ export interface Publishing {
 }
 
 const invalid = {
-  token: refuse(400, 'Give the access token that the code host has made for you.', 'missing-token'),
-  owner: refuse(400, 'This is not the name of an owner.', 'invalid-owner'),
-  repo: refuse(400, 'This is not the name of a repository.', 'invalid-repo'),
-  branch: refuse(400, 'This is not the name of a branch.', 'invalid-branch'),
-  path: refuse(400, 'This is not the path of a file.', 'invalid-path'),
-  content: refuse(400, 'This is not the text of a file.', 'invalid-request'),
-  message: refuse(400, 'This is not a message of at most 1000 characters.', 'invalid-request'),
+  token: refusePublishing(400, 'Give the access token that the code host has made for you.', 'missing-token'),
+  owner: refusePublishing(400, 'This is not the name of an owner.', 'invalid-owner'),
+  repo: refusePublishing(400, 'This is not the name of a repository.', 'invalid-repo'),
+  branch: refusePublishing(400, 'This is not the name of a branch.', 'invalid-branch'),
+  path: refusePublishing(400, 'This is not the path of a file.', 'invalid-path'),
+  content: refusePublishing(400, 'This is not the text of a file.', 'invalid-request'),
+  message: refusePublishing(400, 'This is not a message of at most 1000 characters.', 'invalid-request'),
 } as const;
-const tooLarge = refuse(400, `A file holds at most ${contentBytesMax} bytes.`, 'content-too-large');
+const tooLarge = refusePublishing(400, `A file holds at most ${contentBytesMax} bytes.`, 'content-too-large');
 
 export function publishingOf(request: PublishingRequest): Publishing | RefusedPublishing {
   const token = trimmed(request.token);

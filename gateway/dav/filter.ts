@@ -1,36 +1,28 @@
 /**
- * Which objects a `calendar-query` asks for: by their components, and by the properties in the text of a to-do. The
- * server refuses a filter that it cannot evaluate exactly, because a program displays everything that it receives.
+ * Compiles the filter of a `calendar-query`: by the type of component, and by the text of the properties of a to-do. The server
+ * refuses a filter that it cannot evaluate exactly, because calendar programs display everything that they receive.
  */
-import { type Element, is, type Name } from './xml.ts';
+import { type Element, isElement, RefusedRequest } from './xml.ts';
 
-/** Why a filter is not supported: the element of the error in RFC 4791. */
-export class UnsupportedFilter extends Error {
-  readonly precondition: string;
-  constructor(precondition: string, offender?: Name) {
-    super(`${precondition} ${offender?.local ?? ''}`);
-    this.precondition = precondition;
-  }
-}
-
-/** `all` and `none` need not look at any object. */
+/** `all` and `none`: the result is the same for every object, so no object is read. */
 export type Filter = 'all' | 'none' | ((component: string) => boolean);
 type PropertyTest = (properties: Properties) => boolean;
-type Properties = ReadonlyMap<string, readonly Value[]>;
+type Properties = ReadonlyMap<string, readonly PropertyValue[]>;
 
-/** The most filters in a query, and the most characters of all their texts: each is searched for in every object. */
-const filtersMax = 50;
+/** Limits of one query, because every text is searched for in every object. */
+const elementsMax = 50;
 const textCharactersMax = 1_024;
 
-/** @throws UnsupportedFilter */
-export function filterOf(filter: Element | undefined): Filter {
-  const [outer, ...others] = filter?.children ?? [];
-  if (outer === undefined) return 'all';
-  requireBounded(outer);
-  if (!is(outer, 'C', 'comp-filter')) throw new UnsupportedFilter('supported-filter', outer);
-  if (nameIn(outer) !== 'VCALENDAR' || others.length > 0) throw new UnsupportedFilter('valid-filter');
-  if (isNotDefined(outer)) return 'none';
-  const parts = outer.children.map(ofCalendar);
+/** @throws RefusedRequest */
+export function compileFilter(filter: Element | undefined): Filter {
+  const [calendarFilter, ...others] = filter?.children ?? [];
+  if (calendarFilter === undefined) return 'all';
+  requireBounded(calendarFilter);
+  if (!isElement(calendarFilter, 'C', 'comp-filter')) throw new RefusedRequest('<C:supported-filter/>');
+  if (nameIn(calendarFilter) !== 'VCALENDAR' || others.length > 0)
+    throw new RefusedRequest('<C:valid-filter/>');
+  if (isNotDefined(calendarFilter)) return 'none';
+  const parts = calendarFilter.children.map(compileComponentFilter);
   if (parts.includes('none')) return 'none';
   const tests = parts.filter((each) => typeof each === 'function');
   if (tests.length === 0) return 'all';
@@ -41,29 +33,33 @@ export function filterOf(filter: Element | undefined): Filter {
 }
 
 function requireBounded(filter: Element): void {
-  const all = within(filter);
+  const all = elementsOf(filter);
   const textCharacters = all
-    .filter((each) => is(each, 'C', 'text-match'))
+    .filter((each) => isElement(each, 'C', 'text-match'))
     .reduce((sum, { text }) => sum + text.length, 0);
-  if (all.length > filtersMax || textCharacters > textCharactersMax) {
-    throw new UnsupportedFilter('supported-filter', filter);
+  if (all.length > elementsMax || textCharacters > textCharactersMax) {
+    throw new RefusedRequest('<C:supported-filter/>');
   }
 }
 
-const within = (filter: Element): readonly Element[] => [filter, ...filter.children.flatMap(within)];
+const elementsOf = (filter: Element): readonly Element[] => [filter, ...filter.children.flatMap(elementsOf)];
 
-/** One filter within that of the calendar: a test of the to-do, or its fixed result for all. */
-function ofCalendar(filter: Element): 'all' | 'none' | PropertyTest {
-  if (!is(filter, 'C', 'comp-filter')) throw new UnsupportedFilter('supported-filter', filter);
+/**
+ * Compiles a filter inside that of the calendar. Filters of other components are compiled too, so that an unsupported one is still
+ * refused.
+ */
+function compileComponentFilter(filter: Element): 'all' | 'none' | PropertyTest {
+  if (!isElement(filter, 'C', 'comp-filter')) throw new RefusedRequest('<C:supported-filter/>');
   const isTodo = nameIn(filter) === 'VTODO';
   if (isNotDefined(filter)) return isTodo ? 'none' : 'all';
-  const tests = filter.children.map(ofProperty);
+  // First of all, so that an unsupported filter of another component is refused as well.
+  const tests = filter.children.map(compilePropertyFilter);
   if (!isTodo) return 'none';
   return tests.length === 0 ? 'all' : (properties) => tests.every((test) => test(properties));
 }
 
-function ofProperty(filter: Element): PropertyTest {
-  if (!is(filter, 'C', 'prop-filter')) throw new UnsupportedFilter('supported-filter', filter);
+function compilePropertyFilter(filter: Element): PropertyTest {
+  if (!isElement(filter, 'C', 'prop-filter')) throw new RefusedRequest('<C:supported-filter/>');
   const name = nameIn(filter);
   if (isNotDefined(filter)) return (properties) => !properties.has(name);
   const matches = filter.children.map(textMatchOf);
@@ -71,24 +67,23 @@ function ofProperty(filter: Element): PropertyTest {
     properties.get(name)?.some((value) => matches.every((match) => match(value))) ?? false;
 }
 
-function textMatchOf(match: Element): (value: Value) => boolean {
-  if (!is(match, 'C', 'text-match')) throw new UnsupportedFilter('supported-filter', match);
+function textMatchOf(match: Element): (value: PropertyValue) => boolean {
+  if (!isElement(match, 'C', 'text-match')) throw new RefusedRequest('<C:supported-filter/>');
   const collation = match.attributes.get('collation') ?? 'i;ascii-casemap';
   const isExact = collation === 'i;octet';
   if (!['i;octet', 'i;ascii-casemap', 'default'].includes(collation)) {
-    throw new UnsupportedFilter('supported-collation');
+    throw new RefusedRequest('<C:supported-collation/>');
   }
-  const expected = isExact ? match.text : inLowerCase(match.text);
+  const expected = isExact ? match.text : asciiLowerCase(match.text);
   const isNegated = match.attributes.get('negate-condition') === 'yes';
   return (value) => (isExact ? value.text : value.lowerCase).includes(expected) !== isNegated;
 }
 
-/** Changes only ASCII. */
-const inLowerCase = (text: string): string =>
+const asciiLowerCase = (text: string): string =>
   text.replaceAll(/[A-Z]+/g, (characters) => characters.toLowerCase());
 
-/** The value of a property. */
-class Value {
+/** The value of a property. A query may search a long text fifty times, so its lower case is made once. */
+class PropertyValue {
   readonly text: string;
   #lowerCase: string | undefined;
 
@@ -97,7 +92,7 @@ class Value {
   }
 
   get lowerCase(): string {
-    this.#lowerCase ??= inLowerCase(this.text);
+    this.#lowerCase ??= asciiLowerCase(this.text);
     return this.#lowerCase;
   }
 }
@@ -105,16 +100,16 @@ class Value {
 const nameIn = (filter: Element): string => (filter.attributes.get('name') ?? '').toUpperCase();
 
 function isNotDefined({ children }: Element): boolean {
-  return children.length === 1 && children.every((child) => is(child, 'C', 'is-not-defined'));
+  return children.length === 1 && children.every((child) => isElement(child, 'C', 'is-not-defined'));
 }
 
-/** Keyed by name. */
+/** Parses only text that this server has written (`componentOf`), not iCalendar in general. */
 function propertiesOf(component: string): Properties {
-  const found = new Map<string, Value[]>();
+  const found = new Map<string, PropertyValue[]>();
   for (const line of component.replaceAll('\r\n ', '').split('\r\n')) {
     const [, name = '', value = ''] = /^([A-Z-]+)(?:;[^:]*)?:(.*)$/su.exec(line) ?? [];
     if (name === '' || name === 'BEGIN' || name === 'END') continue;
-    found.set(name, [...(found.get(name) ?? []), new Value(unescaped(value))]);
+    found.set(name, [...(found.get(name) ?? []), new PropertyValue(unescaped(value))]);
   }
   return found;
 }

@@ -2,7 +2,7 @@
 import { calendarOf } from '../../actors/icalendar.ts';
 import type { ListedObject, WholeObject } from '../../actors/user/calendar/contract.ts';
 import { type Hrefs, hrefOf, type Resource, type ResourceKind } from './resources.ts';
-import { Elements, type Name, namespaces, type Prefix, xmlText } from './xml.ts';
+import { Elements, namespaces, type Prefix, type QualifiedName, xmlText } from './xml.ts';
 
 export const objectType = 'text/calendar; charset=utf-8; component=VTODO';
 
@@ -20,11 +20,11 @@ export interface DescribedResource {
 type Value = (described: DescribedResource) => string | undefined;
 
 const values = new Map<string, Value>();
-const allNames: Name[] = [];
+const allNames: QualifiedName[] = [];
 /** The properties for a program that names none. */
-const usual: Name[] = [];
+const usual: QualifiedName[] = [];
 
-const keyOf = ({ uri, local }: Name): string => `${uri} ${local}`;
+const keyOf = ({ uri, local }: QualifiedName): string => `${uri} ${local}`;
 
 function property(prefix: Prefix, local: string, value: Value, isUsual = false): void {
   const name = { uri: namespaces[prefix], local };
@@ -117,7 +117,7 @@ export const httpDate = (ms: number): string => new Date(ms).toUTCString();
 /** The properties that a program asks for. */
 export type RequestedProperties =
   | { readonly type: 'usual' | 'names' }
-  | { readonly type: 'named'; readonly names: readonly Name[] };
+  | { readonly type: 'named'; readonly names: readonly QualifiedName[] };
 
 /**
  * Above this, only the first resource lists the names that no resource has. Otherwise a few kilobytes of request
@@ -128,7 +128,7 @@ const repeatedCharactersMax = 2 * 1024;
 /** The `response` elements of one multistatus. Parts that are the same in all of them are built once. */
 export class Responses {
   readonly #elements: Elements;
-  readonly #properties: readonly (readonly [Name, Value])[];
+  readonly #properties: readonly (readonly [QualifiedName, Value])[];
   readonly #type: RequestedProperties['type'];
   #unknownText: string;
 

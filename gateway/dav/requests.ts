@@ -1,13 +1,14 @@
 /** The bodies of PROPFIND and REPORT, and the conditions of a request. */
-import { type Filter, filterOf } from './filter.ts';
+import { compileFilter, type Filter } from './filter.ts';
 import type { RequestedProperties } from './properties.ts';
 import {
   childOf,
   childrenOf,
   type Element,
-  is,
-  type Name,
+  isElement,
   namespaces,
+  type QualifiedName,
+  RefusedRequest,
   readXml,
   UnreadableXml,
 } from './xml.ts';
@@ -17,20 +18,11 @@ const namesMax = 100;
 /** The most characters of all names, with their namespaces: the answer repeats the names that no resource has. */
 const namesBytesMax = 8 * 1024;
 
-/** The server cannot give what the program asks for; an element of the error says why. */
-export class RefusedRequest extends Error {
-  readonly element: string;
-  constructor(element: string) {
-    super(element);
-    this.element = element;
-  }
-}
-
 /** @throws UnreadableXml */
 export function readPropfind(body: Uint8Array): RequestedProperties {
   if (body.length === 0) return { type: 'usual' };
   const root = readXml(body);
-  if (!is(root, 'D', 'propfind')) throw new UnreadableXml('no propfind');
+  if (!isElement(root, 'D', 'propfind')) throw new UnreadableXml('no propfind');
   if (childOf(root, 'D', 'propname') !== undefined) return { type: 'names' };
   const prop = childOf(root, 'D', 'prop');
   return prop === undefined ? { type: 'usual' } : namedIn(prop);
@@ -46,20 +38,21 @@ export type DavReport =
 
 const hrefsMax = 1_000;
 
-/** @throws UnreadableXml, Refused, UnsupportedFilter */
+/** @throws UnreadableXml, RefusedRequest */
 export function readReport(body: Uint8Array): DavReport {
   const root = readXml(body);
-  const isQuery = is(root, 'C', 'calendar-query');
-  if (!isQuery && !is(root, 'C', 'calendar-multiget')) throw new RefusedRequest('<D:supported-report/>');
+  const isQuery = isElement(root, 'C', 'calendar-query');
+  if (!isQuery && !isElement(root, 'C', 'calendar-multiget'))
+    throw new RefusedRequest('<D:supported-report/>');
   const requested = requestedIn(root);
-  if (isQuery) return { report: 'query', requested, filter: filterOf(childOf(root, 'C', 'filter')) };
+  if (isQuery) return { report: 'query', requested, filter: compileFilter(childOf(root, 'C', 'filter')) };
   const hrefs = new Set(childrenOf(root, 'D', 'href').map(({ text }) => text.trim()));
   if (hrefs.size === 0) throw new UnreadableXml('no href');
   if (hrefs.size > hrefsMax) throw new RefusedRequest('<D:number-of-matches-within-limits/>');
   return { report: 'multiget', requested, hrefs: [...hrefs] };
 }
 
-const calendarData: Name = { uri: namespaces.C, local: 'calendar-data' };
+const calendarData: QualifiedName = { uri: namespaces.C, local: 'calendar-data' };
 const ofReports: RequestedProperties = {
   type: 'named',
   names: [{ uri: namespaces.D, local: 'getetag' }, calendarData],

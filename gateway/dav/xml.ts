@@ -11,16 +11,25 @@ export const namespaces = {
 } as const;
 export type Prefix = keyof typeof namespaces;
 
-export interface Name {
+export interface QualifiedName {
   readonly uri: string;
   readonly local: string;
 }
 
-export interface Element extends Name {
+export interface Element extends QualifiedName {
   readonly attributes: ReadonlyMap<string, string>;
   readonly children: readonly Element[];
   /** Its own text, without that of its children. */
   readonly text: string;
+}
+
+/** The server cannot give what the program asks for. `element` says why in the error. */
+export class RefusedRequest extends Error {
+  readonly element: string;
+  constructor(element: string) {
+    super(element);
+    this.element = element;
+  }
 }
 
 /** The text is not XML that this reader supports. */
@@ -84,14 +93,14 @@ const elementOf = ({ uri, local, attributes }: SaxesTagNS): OpenElement => ({
   ),
 });
 
-export const is = (name: Name, prefix: Prefix, local: string): boolean =>
+export const isElement = (name: QualifiedName, prefix: Prefix, local: string): boolean =>
   name.uri === namespaces[prefix] && name.local === local;
 
 export const childrenOf = (element: Element, prefix: Prefix, local: string): readonly Element[] =>
-  element.children.filter((child) => is(child, prefix, local));
+  element.children.filter((child) => isElement(child, prefix, local));
 
 export const childOf = (element: Element, prefix: Prefix, local: string): Element | undefined =>
-  element.children.find((child) => is(child, prefix, local));
+  element.children.find((child) => isElement(child, prefix, local));
 
 // --- writing ----------------------------------------------------------------------------------------------------
 
@@ -116,7 +125,7 @@ export class Elements {
   );
 
   /** The root declares no default namespace, so a name without a namespace needs no prefix. */
-  constructor(names: readonly Name[]) {
+  constructor(names: readonly QualifiedName[]) {
     this.#prefixes.set('', '');
     for (const { uri } of names) {
       if (!this.#prefixes.has(uri)) this.#prefixes.set(uri, `X${this.#prefixes.size}:`);
@@ -131,7 +140,7 @@ export class Elements {
       .join('');
   }
 
-  text({ uri, local }: Name, content = ''): string {
+  text({ uri, local }: QualifiedName, content = ''): string {
     const tag = `${this.#prefixes.get(uri)}${local}`;
     return content === '' ? `<${tag}/>` : `<${tag}>${content}</${tag}>`;
   }

@@ -32,7 +32,7 @@ import { reasonOf, refusalOf } from './errors.ts';
 import { isChunked, type RequestHeaders } from './headers.ts';
 import { type RouteMetrics, unmatchedRoute } from './metrics.ts';
 import { chunksOf, type Envelope, refusalReply, streamedReply, streamOf, wholeReply } from './outgoing.ts';
-import { type AskPermission, Permission } from './permission.ts';
+import { type AskPermission, PermissionRecheck } from './permission.ts';
 import { receive } from './receive.ts';
 import type { RawBody, Receiving, ReceivingLimits, ReceivingOptions, Recipient } from './receiving.ts';
 import { type Refusal, refusals } from './refusal.ts';
@@ -93,7 +93,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
   #stopping: AbortController | undefined;
   #endWatch: (() => void) | undefined;
   #endHold: (() => void) | undefined;
-  #permission: Permission | undefined;
+  #permission: PermissionRecheck | undefined;
   #span: Span | undefined;
 
   constructor(options: ExchangeOptions, res: HttpResponse, requestId: string) {
@@ -160,7 +160,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
   }
 
   onlyWhile(ask: AskPermission): void {
-    this.#permission = new Permission(ask, this.#options.clock, (refusal) => this.#giveUp(refusal));
+    this.#permission = new PermissionRecheck(ask, this.#options.clock, (refusal) => this.#giveUp(refusal));
   }
 
   async reserveReply(bytes: number): Promise<boolean> {

@@ -36,7 +36,7 @@ export function createHttps({ isPublicUrlHttps, hstsSeconds, clientAddress, log 
 
   function isFromTrustedProxy(res: HttpResponse): boolean {
     const peer = Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
-    return clientAddress.resolve(peer, probeAddress) === probeAddress;
+    return clientAddress.isProxy(peer);
   }
 
   if (isPublicUrlHttps) return { replyLines: () => line };
@@ -48,9 +48,6 @@ export function createHttps({ isPublicUrlHttps, hstsSeconds, clientAddress, log 
     },
   };
 }
-
-/** An address reserved for documentation. The resolver returns it only if it trusts the peer. */
-const probeAddress = '192.0.2.1';
 
 /** With several proxies, the first is the one that clients reach. */
 const isHttps = (forwardedProto: string): boolean => /^\s*https\s*(,|$)/i.test(forwardedProto);

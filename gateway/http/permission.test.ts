@@ -1,6 +1,6 @@
 import test from 'ava';
 import { FakeClock } from '../../test/kit/clock.ts';
-import { Permission } from './permission.ts';
+import { PermissionRecheck } from './permission.ts';
 import { type Refusal, refusals } from './refusal.ts';
 
 /** A running request, checked every second. */
@@ -12,7 +12,7 @@ function goingOn(ask: () => Promise<Refusal | undefined>) {
     calls += 1;
     return ask();
   };
-  const permission = new Permission(counted, clock, (refusal) => ended.push(refusal));
+  const permission = new PermissionRecheck(counted, clock, (refusal) => ended.push(refusal));
   const after = async (seconds: number) => {
     for (let second = 0; second < seconds; second += 1) {
       await clock.advance(1_000);

@@ -12,7 +12,7 @@ const askEveryMs = 5_000;
 /** A request also ends if the recheck fails for too long, because its owner may be unavailable for long. */
 const unansweredMaxMs = 30_000;
 
-export class Permission {
+export class PermissionRecheck {
   readonly #ask: AskPermission;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #ended: (refusal: Refusal) => void;

@@ -5,7 +5,7 @@
 import type { MediaBody, ReplyStream, RouteReply } from './route.ts';
 
 /** Positions of the first and the last byte, both included. */
-export interface ByteRange {
+export interface InclusiveRange {
   readonly first: number;
   readonly last: number;
 }
@@ -20,7 +20,7 @@ const otherUnitPattern = /^(?!bytes=)[!#$%&'*+.^_`|~\w-]+=/i;
 export function parseRange(
   header: string | undefined,
   sizeBytes: number,
-): ByteRange | 'whole' | 'unsatisfiable' | 'malformed' {
+): InclusiveRange | 'whole' | 'unsatisfiable' | 'malformed' {
   if (header === undefined || otherUnitPattern.test(header)) return 'whole';
   const match = rangePattern.exec(header);
   if (match === null) return 'malformed';
@@ -38,7 +38,7 @@ export function parseRange(
 export interface RangedBody extends MediaBody {
   readonly sizeBytes: number;
   /** The bytes of a range, which is never empty. */
-  readonly open: (range: ByteRange) => ReturnType<ReplyStream['open']>;
+  readonly open: (range: InclusiveRange) => ReturnType<ReplyStream['open']>;
   /**
    * No range reply is longer than this. Its headers say what the client got, and the client asks again for the rest.
    */

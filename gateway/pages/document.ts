@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { bundleName, bundleScript, type PageName } from './bundle.ts';
 
-export interface Page {
+export interface HtmlPage {
   readonly html: string;
   readonly policy: string;
 }
@@ -19,8 +19,8 @@ export interface Markup {
 }
 
 /** The function makes the page once, when it is first asked for. */
-export function lazyPage(name: PageName, markup: Markup): () => Promise<Page> {
-  let made: Promise<Page> | undefined;
+export function lazyPage(name: PageName, markup: Markup): () => Promise<HtmlPage> {
+  let made: Promise<HtmlPage> | undefined;
   return () => {
     made ??= make(name, markup).catch((error) => {
       made = undefined;
@@ -30,7 +30,7 @@ export function lazyPage(name: PageName, markup: Markup): () => Promise<Page> {
   };
 }
 
-async function make(name: PageName, markup: Markup): Promise<Page> {
+async function make(name: PageName, markup: Markup): Promise<HtmlPage> {
   const script = await scriptText(name);
   return { html: documentOf(markup, script), policy: policyOf(markup.style, script) };
 }

@@ -6,12 +6,11 @@ import { z } from 'zod';
 import { calendarBegin, calendarEnd, calendarOf } from '../../actors/icalendar.ts';
 import { uidEscapedMax } from '../../actors/user/calendar/contract.ts';
 import { OverloadedError } from '../../runtime/errors.ts';
-import { UnsupportedFilter } from '../dav/filter.ts';
-import { asProgram, type Program, type ProgramOptions, Proofs } from '../dav/program.ts';
+import { asProgram, type Program, Proofs } from '../dav/program.ts';
 import { type DescribedResource, httpDate, missingText, objectType, Responses } from '../dav/properties.ts';
-import { RefusedRequest, readPropfind, readReport, unmetCondition, wantsData } from '../dav/requests.ts';
+import { readPropfind, readReport, unmetCondition, wantsData } from '../dav/requests.ts';
 import { type Hrefs, type Resource, type ResourceKind, uidOf, uidOfHref } from '../dav/resources.ts';
-import { declarations, UnreadableXml, xmlBegin, xmlType } from '../dav/xml.ts';
+import { declarations, RefusedRequest, UnreadableXml, xmlBegin, xmlType } from '../dav/xml.ts';
 import {
   type AnyRoute,
   type Area,
@@ -21,16 +20,7 @@ import {
   type RouteReply,
   route,
 } from '../http/route.ts';
-
-export { wrongTokens } from '../dav/program.ts';
-
-export interface DavRouteOptions extends ProgramOptions {
-  readonly calendar: ProgramOptions['calendar'] & {
-    readonly basePath: string;
-    readonly publicUrl: string | undefined;
-  };
-  readonly settings: { readonly calendar: boolean };
-}
+import type { RoutesOptions } from './options.ts';
 
 const methods: readonly Method[] = ['OPTIONS', 'GET', 'HEAD', 'PROPFIND', 'REPORT'];
 const bodyBytesMax = 256 * 1024;
@@ -68,7 +58,7 @@ const patterns: readonly (readonly [ResourceKind, string])[] = [
 ];
 
 /** Empty if the operator has no calendar feed: then there is nothing below the path. */
-export function davRoutes(options: DavRouteOptions): readonly AnyRoute[] {
+export function davRoutes(options: RoutesOptions): readonly AnyRoute[] {
   const { basePath, publicUrl } = options.calendar;
   if (!options.settings.calendar) return [];
   const proving = { ...options, proofs: new Proofs() };
@@ -231,7 +221,6 @@ function understood<T>(context: Context<'bytes'>, read: (body: Uint8Array) => T)
   } catch (error) {
     if (error instanceof UnreadableXml) return unreadable;
     if (error instanceof RefusedRequest) return refused(403, error.element);
-    if (error instanceof UnsupportedFilter) return refused(403, `<C:${error.precondition}/>`);
     throw error;
   }
 }

@@ -14,8 +14,8 @@ import { digestPattern } from './sync-lane/digest.ts';
 import {
   type ClientFrameType,
   clientFrameTypes,
-  frameBytesMax,
   identifierPattern,
+  laneFrameBytesMax,
   type ServerFrameType,
   sequenceMax,
   serverFrameTypes,
@@ -133,7 +133,7 @@ const envelope = {
   version: z.literal(1),
   channel: z.literal('sync'),
   sequence,
-  payloadLength: z.int().min(2).max(frameBytesMax),
+  payloadLength: z.int().min(2).max(laneFrameBytesMax),
 };
 
 const clientFrame = (type: ClientFrameType): z.ZodType =>
@@ -230,7 +230,7 @@ export async function asyncApiDocument(version: string): Promise<Json> {
       },
       syncLane: {
         address: lanePath,
-        description: `Carries commands and their answers, in text frames of at most ${frameBytesMax} bytes.`,
+        description: `Carries commands and their answers, in text frames of at most ${laneFrameBytesMax} bytes.`,
         messages: await laneMessages(),
         bindings: bindings(),
       },

@@ -8,7 +8,7 @@
 import type pg from 'pg';
 import { blobName, chunksIn } from '../../actors/files/layout.ts';
 import { FileStoreError } from '../../actors/files/store.ts';
-import { file, originOf } from '../../actors/files/tables.ts';
+import { blobOriginOf, file } from '../../actors/files/tables.ts';
 import { BackupError } from './error.ts';
 import {
   type BackedUpBlob,
@@ -47,7 +47,7 @@ const uploadAt = positionOf('upload_uuid');
 export async function* namedBlobs(client: pg.ClientBase): AsyncGenerator<NamedBlob> {
   for await (const page of pagesOf(client, table)) {
     for (const row of page) {
-      const origin = originOf({
+      const origin = blobOriginOf({
         stored_under: String(row[storedUnderAt]),
         upload_uuid: String(row[uploadAt]),
       });
@@ -121,7 +121,7 @@ async function readBlob(source: BlobSource, name: string, bytes: number): Promis
     return content.byteLength === bytes ? content : undefined;
   } catch (error) {
     if (error instanceof FileStoreError && error.failure === 'missing') return undefined;
-    throw new BackupError('unavailable', 'The files of users cannot be read: see FILES_STORE.', error);
+    throw BackupError.unavailable('The files of users cannot be read: see FILES_STORE.', error);
   }
 }
 

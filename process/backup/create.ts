@@ -34,7 +34,7 @@ import {
   textOfLines,
   zip,
 } from './format.ts';
-import { prune } from './prune.ts';
+import { pruneBackups } from './prune.ts';
 import { type BackupRow, lineOf, pagesOf, TableDigest, typesOf } from './rows.ts';
 import type { Sealer } from './sealing.ts';
 import { type BackupTable, backupTables } from './tables.ts';
@@ -87,8 +87,7 @@ export async function backUp(options: BackupOptions): Promise<BackedUp> {
 function assertWhole(recorded: readonly string[]): void {
   assertOwnSchema(recorded);
   if (!isHalfRestored(recorded)) return;
-  throw new BackupError(
-    'refused',
+  throw BackupError.refused(
     'A restore into this database has not ended: run `scriptorium restore` again first.',
   );
 }
@@ -115,12 +114,12 @@ class Backup {
   async run(): Promise<BackedUp> {
     const { target, keep, onProgress } = this.#options;
     onProgress('Making room …');
-    await prune(target, Math.max(1, keep - 1));
+    await pruneBackups(target, Math.max(1, keep - 1));
     onProgress('Files …');
     for (const digit of digits) await copyPart(this.#copying(this.#live), digit);
     const manifest = await this.#snapshot(snapshotsMax);
     await target.put(manifestOf(this.#id), manifestBytes(manifest));
-    await prune(target, keep);
+    await pruneBackups(target, keep);
     return { manifest, copiedBlobs: this.#copiedBlobs, copiedBytes: this.#copiedBytes };
   }
 

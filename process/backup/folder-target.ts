@@ -7,7 +7,7 @@ import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs
 import { dirname, join, resolve } from 'node:path';
 import { writeBytesDurably } from '../durable-file.ts';
 import { BackupError } from './error.ts';
-import { type BackupTarget, checkName, type StoredObject } from './target.ts';
+import { type BackupTarget, checkObjectName, type StoredObject } from './target.ts';
 
 const drafts = 'incoming';
 
@@ -36,7 +36,7 @@ class FolderTarget implements BackupTarget {
   }
 
   put(name: string, bytes: Uint8Array): Promise<void> {
-    const path = join(this.#folder, checkName(name));
+    const path = join(this.#folder, checkObjectName(name));
     const draft = join(this.#folder, drafts, randomUUID());
     return attempt(this.#folder, async () => {
       try {
@@ -52,15 +52,15 @@ class FolderTarget implements BackupTarget {
 
   async get(name: string): Promise<Buffer> {
     try {
-      return await readFile(join(this.#folder, checkName(name)));
+      return await readFile(join(this.#folder, checkObjectName(name)));
     } catch (error) {
-      if (isAbsent(error)) throw new BackupError('damaged', `The backup lacks ${name}.`);
+      if (isAbsent(error)) throw BackupError.damaged(`The backup lacks ${name}.`);
       throw failureOf(this.#folder, error);
     }
   }
 
   async *list(prefix: string): AsyncGenerator<StoredObject> {
-    const path = join(this.#folder, checkName(prefix));
+    const path = join(this.#folder, checkObjectName(prefix));
     const entries = await attempt(this.#folder, () =>
       readdir(path, { withFileTypes: true }).catch((error: unknown) => {
         if (isAbsent(error)) return [];
@@ -81,7 +81,7 @@ class FolderTarget implements BackupTarget {
     return attempt(this.#folder, async () => {
       const folders = new Set<string>();
       for (const name of names) {
-        const path = join(this.#folder, checkName(name));
+        const path = join(this.#folder, checkObjectName(name));
         await rm(path, { force: true });
         folders.add(dirname(path));
       }
@@ -121,5 +121,5 @@ function failureOf(folder: string, error: unknown): BackupError {
   const { code, message } = error as NodeJS.ErrnoException;
   const isFull = code === 'ENOSPC' || code === 'EDQUOT';
   const what = isFull ? 'is full: make room, or keep fewer backups' : `cannot be used: ${message}`;
-  return new BackupError('unavailable', `The folder of backups ${folder} ${what}.`, error);
+  return BackupError.unavailable(`The folder of backups ${folder} ${what}.`, error);
 }

@@ -2,14 +2,14 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
-import { checkName as checkBlobName, FileStoreError } from '../../actors/files/store.ts';
+import { checkBlobName, FileStoreError } from '../../actors/files/store.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLogger } from '../../runtime/ports.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import type { BackupConfiguration } from '../config/config.ts';
 import { openDataDirectory } from '../data-directory.ts';
 import { openDatabase } from '../database.ts';
-import { filesFolderOf, openStore } from '../files.ts';
+import { filesFolderOf, openFileStore } from '../files.ts';
 import { superuser } from '../postgres/cluster.ts';
 import { embeddedDatabase, endpointOf } from '../postgres/embedded.ts';
 import type { BlobSource } from './blobs.ts';
@@ -29,11 +29,10 @@ export async function openTarget(
   if (!location.startsWith('s3://')) return openFolderTarget(location, access);
   const [, bucket, path = ''] = s3Form.exec(location) ?? [];
   if (bucket === undefined)
-    throw new BackupError('refused', `${location} is not s3://bucket or s3://bucket/prefix.`);
+    throw BackupError.refused(`${location} is not s3://bucket or s3://bucket/prefix.`);
   const { endpoint, region, accessKeyId, isPathStyle } = backup.s3;
   if (accessKeyId === undefined || secretAccessKey === undefined) {
-    throw new BackupError(
-      'refused',
+    throw BackupError.refused(
       'A bucket needs BACKUP_S3_ACCESS_KEY_ID and BACKUP_S3_SECRET_ACCESS_KEY (or …_FILE).',
     );
   }
@@ -75,8 +74,7 @@ export async function openForBackup(config: BackupConfiguration): Promise<Opened
   const served = await servedDatabase(resolve(config.dataDirectory));
   if (served !== undefined) return { it: served, close: async () => undefined };
   if (!(await hasEmbedded(config.dataDirectory))) {
-    throw new BackupError(
-      'refused',
+    throw BackupError.refused(
       `There is no database in ${resolve(config.dataDirectory)}: set DATA_DIR or DATABASE_URL as for the server.`,
     );
   }
@@ -150,7 +148,7 @@ export async function openSource(config: BackupConfiguration): Promise<OpenedRes
     const folder = filesFolderOf(fileStore.folder, { path: resolve(dataDirectory) });
     return { it: { read: (name) => readBlobFile(folder, name) }, close: async () => undefined };
   }
-  const { it: store, close } = await openFileStore(config);
+  const { it: store, close } = await openFilesOfServer(config);
   const never = new AbortController().signal;
   return {
     it: {
@@ -176,9 +174,9 @@ async function readBlobFile(folder: string, name: string): Promise<Buffer> {
 }
 
 /** The store of files of a server that does not run. @throws StartError */
-export async function openFileStore(config: BackupConfiguration) {
+export async function openFilesOfServer(config: BackupConfiguration) {
   const { fileStore, dataDirectory, s3SecretAccessKey } = config;
-  const store = await openStore(
+  const store = await openFileStore(
     {
       config: { nodeId: 'restore', fileStore },
       secrets: { s3SecretAccessKey },

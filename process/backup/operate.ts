@@ -8,13 +8,13 @@ import { StoreError } from '../../runtime/store/store.ts';
 import type { BackupConfiguration } from '../config/config.ts';
 import { freshGeneration } from '../database.ts';
 import { ownVersion } from '../own-version.ts';
-import { fingerprintOf } from '../root-secret.ts';
+import { keyringFingerprint } from '../root-secret.ts';
 import { StartError } from '../start-error.ts';
 import { type BackedUp, backUp } from './create.ts';
 import { BackupError } from './error.ts';
 import { backupsIn, type Manifest, readManifest } from './format.ts';
 import {
-  openFileStore,
+  openFilesOfServer,
   openForBackup,
   openForRestore,
   openSource,
@@ -104,7 +104,7 @@ export function restoreServer(config: BackupConfiguration, request: RestoreReque
       const opener = await openerWith(await identitiesIn(request.identityFile));
       const generation = keepPositions ? undefined : freshGeneration(systemRandom);
       await using(openForRestore(config), (connection) =>
-        using(openFileStore(config), (files) =>
+        using(openFilesOfServer(config), (files) =>
           restore({ connection, target, opener, manifest, files, generation, onProgress }),
         ),
       );
@@ -146,10 +146,9 @@ export function verifyBackup(config: BackupConfiguration, request: VerifyRequest
 async function chosenManifest(target: BackupTarget, id: string | undefined): Promise<Manifest> {
   const { whole } = await backupsIn(target);
   const chosen = id ?? whole.at(-1);
-  if (chosen === undefined) throw new BackupError('refused', 'There is no backup.');
+  if (chosen === undefined) throw BackupError.refused('There is no backup.');
   if (!whole.includes(chosen)) {
-    throw new BackupError(
-      'refused',
+    throw BackupError.refused(
       `There is no backup ${chosen}: \`scriptorium backup list\` shows those that are there.`,
     );
   }
@@ -162,11 +161,7 @@ async function identitiesIn(file: string | undefined): Promise<string | undefine
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    throw new BackupError(
-      'refused',
-      `The file of --identity cannot be read: ${(error as Error).message}.`,
-      error,
-    );
+    throw BackupError.refused(`The file of --identity cannot be read: ${(error as Error).message}.`, error);
   }
 }
 
@@ -176,7 +171,7 @@ async function isSecretKeyRight(
 ): Promise<boolean | undefined> {
   const key = await secretKeyOf(config);
   if (key === undefined) return undefined;
-  return fingerprintOf(createKeyring(Buffer.from(key, 'hex'))) === secretKeyFingerprint;
+  return keyringFingerprint(createKeyring(Buffer.from(key, 'hex'))) === secretKeyFingerprint;
 }
 
 /** @throws BackupError */
@@ -187,8 +182,7 @@ async function withTarget<T>(
 ): Promise<T> {
   const location = targetText ?? config.backup.target;
   if (location === undefined) {
-    throw new BackupError(
-      'refused',
+    throw BackupError.refused(
       'Name the place of the backups, a folder or s3://bucket/prefix, or set BACKUP_TARGET.',
     );
   }
@@ -208,6 +202,6 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
     if (error instanceof BackupError || error instanceof StartError) throw error;
     const { message, code } = error as Error & { code?: unknown };
     if (!(error instanceof StoreError) && typeof code !== 'string') throw error;
-    throw new BackupError('unavailable', `The database cannot be used: ${message}.`, error);
+    throw BackupError.unavailable(`The database cannot be used: ${message}.`, error);
   }
 }

@@ -11,7 +11,7 @@ import type { BackupTarget } from './target.ts';
 const removeBatchMax = 1_000;
 
 /** Leaves the newest `keep` backups. @throws BackupError */
-export async function prune(target: BackupTarget, keep: number): Promise<void> {
+export async function pruneBackups(target: BackupTarget, keep: number): Promise<void> {
   const { whole, unfinished } = await backupsIn(target);
   const surplus = whole.slice(0, Math.max(0, whole.length - keep));
   for (const id of [...surplus, ...unfinished]) await removeBackup(target, id);

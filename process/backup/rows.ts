@@ -93,7 +93,7 @@ export class TableDigest {
 }
 
 /** Counts and digests what a table holds now. */
-export async function digestOf(client: pg.ClientBase, table: BackupTable): Promise<TableDigest> {
+export async function tableDigestOf(client: pg.ClientBase, table: BackupTable): Promise<TableDigest> {
   const digest = new TableDigest();
   for await (const page of pagesOf(client, table)) for (const row of page) digest.add(lineOf(row));
   return digest;

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { openS3Client, removeObjects, type S3ClientOptions, s3CodeOf } from '../../actors/files/s3-client.ts';
 import { BackupError } from './error.ts';
-import { type BackupTarget, checkName, type StoredObject } from './target.ts';
+import { type BackupTarget, checkObjectName, type StoredObject } from './target.ts';
 
 export interface S3TargetOptions extends S3ClientOptions {
   readonly bucket: string;
@@ -86,7 +86,7 @@ class S3Target implements BackupTarget {
   }
 
   #key(name: string): string {
-    return `${this.#prefix}${checkName(name)}`;
+    return `${this.#prefix}${checkObjectName(name)}`;
   }
 
   /** Nothing of the other side's text is kept but its code. */
@@ -96,15 +96,13 @@ class S3Target implements BackupTarget {
     } catch (error) {
       if (error instanceof BackupError) throw error;
       const { name: reason, code } = error as { name?: string; code?: string };
-      if (reason === 'NoSuchKey')
-        throw new BackupError('damaged', `The backup lacks ${name ?? 'an object'}.`);
+      if (reason === 'NoSuchKey') throw BackupError.damaged(`The backup lacks ${name ?? 'an object'}.`);
       throw this.#unavailable(code ?? reason, error);
     }
   }
 
   #unavailable(reason: unknown, cause?: unknown): BackupError {
-    return new BackupError(
-      'unavailable',
+    return BackupError.unavailable(
       `The bucket of backups ${this.#bucket} cannot be used (${s3CodeOf(reason)}). Its key must be allowed to get, put, list and delete there.`,
       cause,
     );

@@ -28,7 +28,7 @@ export interface BackupTarget {
 const nameForm = /^[\w-][\w.-]*(\/[\w-][\w.-]*)*\/?$/;
 
 /** @throws BackupError `damaged` */
-export function checkName(name: string): string {
+export function checkObjectName(name: string): string {
   if (nameForm.test(name)) return name;
-  throw new BackupError('damaged', 'The backup names an object that cannot be one of its own.');
+  throw BackupError.damaged('The backup names an object that cannot be one of its own.');
 }

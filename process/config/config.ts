@@ -153,9 +153,9 @@ function configOf(values: Settings, secrets: Secrets): Config {
 }
 
 /**
- * Over plain http a browser drops Secure cookies, and SameSite=None cookies that are not Secure: a home server with its own app
- * works with Lax. Behind https, apps of other sites should work too. So should they on loopback, where browsers take
- * Secure cookies over plain http, and where `localhost` and `127.0.0.1` are two sites.
+ * Over plain http a browser drops Secure cookies, and SameSite=None cookies that are not Secure. A home server with its own app
+ * works with Lax. Behind https, apps of other sites should work too. So should they on loopback, where browsers take Secure
+ * cookies over plain http, and where `localhost` and `127.0.0.1` are two sites.
  */
 function cookiesOf(
   configured: Settings['cookies'],

@@ -16,7 +16,7 @@ export interface DatabaseExpectations {
 const timeoutMs = 5_000;
 
 /** One finding if it cannot be reached. */
-export async function checkDatabase(expected: DatabaseExpectations): Promise<readonly Finding[]> {
+export async function diagnoseDatabase(expected: DatabaseExpectations): Promise<readonly Finding[]> {
   const { connectionString } = expected;
   const client = new pg.Client({
     connectionString,

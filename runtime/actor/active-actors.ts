@@ -1,12 +1,12 @@
 /**
- * The actors in memory, found by address. A bounded number of them is activated at a time. An actor whose row is locked waits
- * apart, so that it takes no slot from others.
+ * The actors in memory, found by address. A bounded number of them is activated at a time. If the row of an actor is locked in the
+ * database, its activation is tried again outside this bound.
  *
  * An actor is passivated when it has been idle for long. It is also passivated when there are too many actors, or when they
- * hold too much memory. The database has all of a passivated actor, and a message activates it again.
+ * hold too much memory. Its state is in the database, and the next message loads it again.
  */
 
-import { type Address, addressKey, shardOf } from '../address.ts';
+import { type Address, shardOf } from '../address.ts';
 import { type Clock, sleep } from '../clock.ts';
 import { ActorError, MovedError, OverloadedError, TerminalError, UnavailableError } from '../errors.ts';
 import type { Limits } from '../host/limits.ts';
@@ -17,15 +17,15 @@ import { Actor } from './actor.ts';
 import type { ActorEnvironment } from './environment.ts';
 import type { Message } from './message.ts';
 
-/** A tick checks the actors in use. While none is, only the ticks of rounds come, because each wakes an idle process. */
+/** Every tick checks the actors in use. If there are none, ticks come only for full scans, so that an idle process sleeps. */
 const tickMs = 250;
 /** The time between two checks of all actors, most of which are idle. */
-const roundMs = 5_000;
-/** An idle actor stays too long by this part of its idle time at most. */
-const roundsOfIdleTime = 60;
+const fullScanMs = 5_000;
+/** The full scans in one idle time. So an actor is passivated late by a sixtieth of it at most. */
+const scansPerIdleTime = 60;
 const lockedPauseMinMs = 25;
 const lockedPauseMaxMs = 500;
-/** The actor that has been idle longest among this many makes room. An exact order is not worth a list. */
+/** Only the first idle actors are compared to find the one to passivate. An exact order is not worth a list. */
 const passivationSampleMax = 64;
 
 export interface ActiveActorsOptions {
@@ -41,15 +41,17 @@ export interface ActiveActorsOptions {
 
 export class ActiveActors {
   readonly #options: ActiveActorsOptions;
-  readonly #actors = new Map<string, Actor>();
-  /** The actors used since they were last found idle. The memory that the others hold does not change. */
+  readonly #actors = new Set<Actor>();
+  /** By kind and id. A key of both would be a new text for each message. */
+  readonly #byKind = new Map<string, Map<string, Actor>>();
+  /** The actors used since they were last found idle. The others are idle, so their size does not change. */
   readonly #inUse = new Set<Actor>();
   /** The bytes that each actor held at the last check, and their sum. */
-  readonly #held = new Map<Actor, number>();
-  #heldBytes = 0;
-  #nextRoundAtMs = Number.NEGATIVE_INFINITY;
+  readonly #bytesByActor = new Map<Actor, number>();
+  #totalBytes = 0;
+  #nextFullScanAtMs = Number.NEGATIVE_INFINITY;
   #lastTickAtMs = 0;
-  #isResting = false;
+  #isSlowTicking = false;
   readonly #waitingToActivate: Actor[] = [];
   #activating = 0;
   #cancelTick: () => void = () => {};
@@ -66,11 +68,9 @@ export class ActiveActors {
   /** Drops every actor. Waiting calls go to the next owner. */
   stop(): void {
     this.#cancelTick();
-    this.#isResting = false;
+    this.#isSlowTicking = false;
     this.#waitingToActivate.length = 0;
-    for (const actor of [...this.#actors.values()]) {
-      actor.leave(moved());
-    }
+    for (const actor of [...this.#actors]) actor.leave(movedError());
   }
 
   /**
@@ -79,24 +79,24 @@ export class ActiveActors {
    */
   async quiesce(shards: ReadonlySet<number>, withinMs: number): Promise<void> {
     const { clock } = this.#options;
-    const untilMs = clock.monotonicMs() + withinMs;
-    const all = [...this.#actors.values()].filter((actor) => shards.has(actor.shard));
+    const deadlineMs = clock.monotonicMs() + withinMs;
+    const all = [...this.#actors].filter((actor) => shards.has(actor.shard));
     let busy = all.filter(isBusy);
-    while (busy.length > 0 && clock.monotonicMs() < untilMs) {
+    while (busy.length > 0 && clock.monotonicMs() < deadlineMs) {
       await sleep(clock, 1);
       busy = busy.filter(isBusy);
     }
-    for (const actor of all) actor.leave(moved());
+    for (const actor of all) actor.leave(movedError());
   }
 
   /** The actor of an address if it is in memory. */
   find(address: Address): Actor | undefined {
-    return this.#actors.get(addressKey(address));
+    return this.#byKind.get(address.kind)?.get(address.id);
   }
 
-  /** The actors that have most of something, the most first. */
-  first(amountOf: (actor: Actor) => number, limit: number): readonly Actor[] {
-    return [...this.#actors.values()]
+  /** The actors with the largest amounts, the largest first. */
+  top(amountOf: (actor: Actor) => number, limit: number): readonly Actor[] {
+    return [...this.#actors]
       .map((actor) => ({ actor, amount: amountOf(actor) }))
       .toSorted((a, b) => b.amount - a.amount)
       .slice(0, limit)
@@ -116,25 +116,24 @@ export class ActiveActors {
   }
 
   get areAllIdle(): boolean {
-    return [...this.#actors.values()].every((actor) => actor.isIdle);
+    return [...this.#actors].every((actor) => actor.isIdle);
   }
 
   /**
-   * The actor of an address. If it is not in memory, this activates it. It calls `use` before that, so that the activation
-   * knows its purpose.
+   * The actor of an address. If it is not in memory, this activates it. `use` runs before that, so that the activation sees
+   * whether a waiting message may create the actor.
    * @throws MovedError | OverloadedError | TerminalError
    */
-  at(address: Address, use: (actor: Actor) => void = () => {}): Actor {
-    const key = addressKey(address);
-    const present = this.#actors.get(key);
+  getOrActivate(address: Address, use: (actor: Actor) => void = () => {}): Actor {
+    const present = this.find(address);
     if (present !== undefined) {
-      if (this.#options.epochOf(present.shard) !== present.epoch) throw moved();
+      if (this.#options.epochOf(present.shard) !== present.epoch) throw movedError();
       this.#addInUse(present);
       use(present);
       return present;
     }
     const actor = this.#newActor(address);
-    this.#actors.set(key, actor);
+    this.#add(actor);
     this.#addInUse(actor);
     use(actor);
     this.#waitingToActivate.push(actor);
@@ -142,15 +141,15 @@ export class ActiveActors {
     return actor;
   }
 
-  /** Hands a message to its actor, and activates the actor if necessary. Every rejection is an outcome of the message. */
+  /** Hands a message to its actor, and activates the actor if necessary. An `ActorError` becomes the outcome of the message. */
   deliver(address: Address, message: Message): void {
-    const leaving = message.reachesLeaving ? this.find(address) : undefined;
+    const inMemory = message.reachesLeaving ? this.find(address) : undefined;
     try {
-      if (leaving === undefined) {
-        this.at(address, (actor) => actor.deliver(message));
+      if (inMemory === undefined) {
+        this.getOrActivate(address, (actor) => actor.deliver(message));
       } else {
-        this.#addInUse(leaving);
-        leaving.deliver(message);
+        this.#addInUse(inMemory);
+        inMemory.deliver(message);
       }
     } catch (error) {
       if (!(error instanceof ActorError)) throw error;
@@ -158,15 +157,22 @@ export class ActiveActors {
     }
   }
 
-  /** The actor has left memory. */
-  gone(actor: Pick<Actor, 'address'>): void {
-    const key = addressKey(actor.address);
-    const present = this.#actors.get(key);
+  /** Call when the actor has left memory. */
+  remove(actor: Pick<Actor, 'address'>): void {
+    const present = this.find(actor.address);
     if (present === undefined || present !== actor) return;
-    this.#actors.delete(key);
+    this.#actors.delete(present);
+    this.#byKind.get(actor.address.kind)?.delete(actor.address.id);
     this.#inUse.delete(present);
-    this.#heldBytes -= this.#held.get(present) ?? 0;
-    this.#held.delete(present);
+    this.#totalBytes -= this.#bytesByActor.get(present) ?? 0;
+    this.#bytesByActor.delete(present);
+  }
+
+  #add(actor: Actor): void {
+    const { kind, id } = actor.address;
+    const ofKind = this.#byKind.get(kind) ?? new Map<string, Actor>();
+    this.#byKind.set(kind, ofKind.set(id, actor));
+    this.#actors.add(actor);
   }
 
   #newActor(address: Address): Actor {
@@ -174,8 +180,8 @@ export class ActiveActors {
     const environment = environmentOf(address.kind);
     if (environment === undefined) throw new TerminalError(`unknown kind ${address.kind}`);
     const epoch = epochOf(shardOf(address, shardCount));
-    if (epoch === undefined || !lease.isValid()) throw moved();
-    if (this.#actors.size >= limits.actorsMax && !this.#passivateOldest()) {
+    if (epoch === undefined || !lease.isValid()) throw movedError();
+    if (this.#actors.size >= limits.actorsMax && !this.#passivateLongestIdle()) {
       metrics.overloaded('activation');
       throw new OverloadedError('too many actors are active');
     }
@@ -199,7 +205,7 @@ export class ActiveActors {
     if (activated === 'locked') await this.#activateInBackground(actor);
   }
 
-  /** Tries again until the row is free or its patience ends. It holds no slot and no connection that others could use. */
+  /** Tries again until the row is free or `lockPatienceMs` is over. It takes no slot of the activations. */
   async #activateInBackground(actor: Actor): Promise<void> {
     const { clock, lockedRowSemaphore } = this.#options;
     for (let pauseMs = lockedPauseMinMs; ; pauseMs = Math.min(lockedPauseMaxMs, pauseMs * 2)) {
@@ -211,47 +217,47 @@ export class ActiveActors {
 
   #addInUse(actor: Actor): void {
     this.#inUse.add(actor);
-    if (!this.#isResting) return;
+    if (!this.#isSlowTicking) return;
     this.#cancelTick();
-    const restedMs = this.#options.clock.monotonicMs() - this.#lastTickAtMs;
-    this.#tickIn(tickMs - (restedMs % tickMs));
+    const sinceTickMs = this.#options.clock.monotonicMs() - this.#lastTickAtMs;
+    this.#tickIn(tickMs - (sinceTickMs % tickMs));
   }
 
   #tickIn(delayMs: number): void {
-    this.#isResting = delayMs > tickMs;
+    this.#isSlowTicking = delayMs > tickMs;
     this.#cancelTick = this.#options.clock.schedule(delayMs, () => {
       this.#tick();
-      this.#tickIn(this.#inUse.size > 0 ? tickMs : this.#ticksToRound() * tickMs);
+      this.#tickIn(this.#inUse.size > 0 ? tickMs : this.#ticksToFullScan() * tickMs);
     });
   }
 
-  #ticksToRound(): number {
-    return Math.max(1, Math.ceil((this.#nextRoundAtMs - this.#lastTickAtMs) / tickMs));
+  #ticksToFullScan(): number {
+    return Math.max(1, Math.ceil((this.#nextFullScanAtMs - this.#lastTickAtMs) / tickMs));
   }
 
   #tick(): void {
     const nowMs = this.#options.clock.monotonicMs();
     const { idleMs, actorBytesMax } = this.#options.limits;
-    const isRound = nowMs >= this.#nextRoundAtMs;
-    if (isRound) this.#nextRoundAtMs = nowMs + Math.min(roundMs, idleMs / roundsOfIdleTime);
+    const isFullScan = nowMs >= this.#nextFullScanAtMs;
+    if (isFullScan) this.#nextFullScanAtMs = nowMs + Math.min(fullScanMs, idleMs / scansPerIdleTime);
     this.#lastTickAtMs = nowMs;
-    for (const actor of isRound ? this.#actors.values() : this.#inUse) {
-      this.#count(actor);
+    for (const actor of isFullScan ? this.#actors : this.#inUse) {
+      this.#measure(actor);
       if (!actor.isIdle) actor.expire(nowMs);
       else if (actor.lastUsedMs < nowMs - idleMs) passivate(actor);
       else this.#inUse.delete(actor);
     }
-    if (this.#heldBytes > actorBytesMax) this.#freeBytes(this.#heldBytes - actorBytesMax);
+    if (this.#totalBytes > actorBytesMax) this.#freeBytes(this.#totalBytes - actorBytesMax);
   }
 
-  #count(actor: Actor): void {
+  #measure(actor: Actor): void {
     const bytes = actor.heldBytes;
-    this.#heldBytes += bytes - (this.#held.get(actor) ?? 0);
-    this.#held.set(actor, bytes);
+    this.#totalBytes += bytes - (this.#bytesByActor.get(actor) ?? 0);
+    this.#bytesByActor.set(actor, bytes);
   }
 
   #freeBytes(neededBytes: number): void {
-    const idle = [...this.#actors.values()].filter((actor) => actor.isIdle);
+    const idle = [...this.#actors].filter((actor) => actor.isIdle);
     idle.sort((a, b) => a.lastUsedMs - b.lastUsedMs);
     let freedBytes = 0;
     for (const actor of idle) {
@@ -261,22 +267,22 @@ export class ActiveActors {
     }
   }
 
-  #passivateOldest(): boolean {
-    let oldest: Actor | undefined;
+  #passivateLongestIdle(): boolean {
+    let longestIdle: Actor | undefined;
     let sampled = 0;
-    for (const actor of this.#actors.values()) {
+    for (const actor of this.#actors) {
       if (!actor.isIdle) continue;
-      if (oldest === undefined || actor.lastUsedMs < oldest.lastUsedMs) oldest = actor;
+      if (longestIdle === undefined || actor.lastUsedMs < longestIdle.lastUsedMs) longestIdle = actor;
       sampled += 1;
       if (sampled >= passivationSampleMax) break;
     }
-    if (oldest === undefined) return false;
-    passivate(oldest);
+    if (longestIdle === undefined) return false;
+    passivate(longestIdle);
     return true;
   }
 }
 
-function moved(): MovedError {
+function movedError(): MovedError {
   return new MovedError('this host does not own the actor now');
 }
 

@@ -70,7 +70,7 @@ const lockPatienceMs = 5_000;
 
 type Phase = 'activating' | 'active' | 'settling' | 'gone';
 
-/** Draws its id when it is first asked for. Most actors never need one. */
+/** Drawn when it is first needed. Most actors never need one. */
 class DrawnActivation implements Activation {
   readonly #random: Pick<Random, 'uuid'>;
   #id: string | undefined;

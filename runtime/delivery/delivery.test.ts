@@ -11,7 +11,7 @@ import { slice } from '../slice.ts';
 import { encode } from '../store/encoding.ts';
 import type { TellRow, TimerRow, Write } from '../store/store.ts';
 import { outboxTable, timerTable } from '../store/tables.ts';
-import { afterFailure } from './delivery.ts';
+import { attemptsAfterFailure } from './delivery.ts';
 
 const seen = slice({ name: 'seen', format: 1, schema: z.array(z.string()), initial: [] });
 
@@ -54,12 +54,10 @@ const diary = kind({
   timers: {
     remind: timer({
       ...Diary.timers.remind,
-      missed: 'fire-once',
       turn: (turn, text) => turn.set(seen, [...turn.get(seen), text]),
     }),
     unreadable: timer({
       ...Diary.timers.unreadable,
-      missed: 'fire-once',
       reads: (): Record<never, never> => {
         throw new Error('this plan fails');
       },
@@ -251,16 +249,16 @@ test('a timer and a tell that no host has known for three days are dead', async 
 });
 
 test('what hosts tried that did not know a row counts for nothing where it is known', (t) => {
-  const first = afterFailure(0, false, 10);
-  t.deepEqual(afterFailure(first.attempts, true, 10), { attempts: 1, dead: false, pauseMs: 2_000 });
-  t.deepEqual(afterFailure(200, true, 10), { attempts: 1, dead: false, pauseMs: 2_000 });
-  t.like(afterFailure(9, true, 10), { attempts: 10, dead: true });
+  const first = attemptsAfterFailure(0, false, 10);
+  t.deepEqual(attemptsAfterFailure(first.attempts, true, 10), { attempts: 1, dead: false, pauseMs: 2_000 });
+  t.deepEqual(attemptsAfterFailure(200, true, 10), { attempts: 1, dead: false, pauseMs: 2_000 });
+  t.like(attemptsAfterFailure(9, true, 10), { attempts: 10, dead: true });
 });
 
 test('hosts that do not know a row try it again soon at first', (t) => {
-  const first = afterFailure(9, false, 10);
+  const first = attemptsAfterFailure(9, false, 10);
   t.deepEqual(first, { attempts: 11, dead: false, pauseMs: 2_000 });
-  t.like(afterFailure(first.attempts, false, 10), { pauseMs: 4_000 });
+  t.like(attemptsAfterFailure(first.attempts, false, 10), { pauseMs: 4_000 });
 });
 
 test('a timer that is armed anew for the same time fires with what it was armed with last', async (t) => {

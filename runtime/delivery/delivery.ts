@@ -14,7 +14,7 @@ import type { Logger } from '../ports.ts';
 import type { Store, SweepRead } from '../store/store.ts';
 import { InFlight } from './in-flight.ts';
 import { Passes } from './passes.ts';
-import { Sweeper } from './sweeper.ts';
+import { SweepLoop } from './sweeper.ts';
 
 /** The pause before the next look for rows that found no room. */
 const capacityPauseMs = 5;
@@ -37,12 +37,12 @@ function retryPauseMs(attempts: number): number {
 }
 
 /**
- * A host of another release may not know a timer or a tell, and all hosts of an installation may be of that release for a while.
+ * A host of another release may not know a timer or a tell. All hosts of an installation may be of that release for a while.
  * Attempts are then ten minutes apart, so this is two days.
  */
 const undeclaredAttemptsMax = 300;
 
-export interface Attempts {
+export interface DeliveryAttempts {
   readonly attempts: number;
   readonly dead: boolean;
   /** Before the next one. */
@@ -53,7 +53,11 @@ export interface Attempts {
  * The attempts of a row after one more that failed. Those of hosts that do not know the row begin at `attemptsMax`. So a host that
  * knows it sees them, and counts anew.
  */
-export function afterFailure(before: number, isDeclared: boolean, attemptsMax: number): Attempts {
+export function attemptsAfterFailure(
+  before: number,
+  isDeclared: boolean,
+  attemptsMax: number,
+): DeliveryAttempts {
   if (!isDeclared) {
     const undeclared = Math.max(0, before - attemptsMax) + 1;
     return {
@@ -74,7 +78,7 @@ export function isFaultOfTurn(error: unknown): boolean {
 /** One kind of rows and how each is handed to its actor. */
 export abstract class RowDelivery<Row, Options extends DeliveryOptions = DeliveryOptions> {
   protected readonly options: Options;
-  readonly #sweeper: Sweeper;
+  readonly #sweeper: SweepLoop;
   readonly #inFlight: InFlight<Row>;
   readonly #passes: Passes;
   /** The last sweep read rows for which there was no room. */
@@ -82,7 +86,7 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
 
   constructor(options: Options) {
     this.options = options;
-    this.#sweeper = new Sweeper(options, () => this.#sweep());
+    this.#sweeper = new SweepLoop(options, () => this.#sweep());
     this.#passes = new Passes(options.limits.sweepMs);
     this.#inFlight = new InFlight(options.limits.deliveriesMax, options.limits.deliveriesOfActorMax);
   }
@@ -175,7 +179,7 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
   }
 }
 
-export function outcomeOf(
+export function messageOutcome(
   run: (resolve: (outcome: MessageOutcome) => void) => void,
 ): Promise<MessageOutcome> {
   return new Promise((resolve) => run(resolve));

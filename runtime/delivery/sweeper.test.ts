@@ -2,7 +2,7 @@ import test from 'ava';
 import { FakeClock } from '../../test/kit/clock.ts';
 import { silentLogger } from '../ports.ts';
 import { StoreError } from '../store/store.ts';
-import { Sweeper } from './sweeper.ts';
+import { SweepLoop } from './sweeper.ts';
 
 /** One whose sweeps fail when the test says so, and what it has told. */
 function failingSweeper(clock: FakeClock) {
@@ -11,7 +11,7 @@ function failingSweeper(clock: FakeClock) {
   const sweep = () =>
     new Promise<number>((_, reject) => fails.push(() => reject(new StoreError('unavailable', 'closed'))));
   const logger = { ...silentLogger, warn: (_: object, message: string) => void warnings.push(message) };
-  return { sweeper: new Sweeper({ clock, logger }, sweep), warnings, fails };
+  return { sweeper: new SweepLoop({ clock, logger }, sweep), warnings, fails };
 }
 
 test('a sweep that fails is told and made again', async (t) => {

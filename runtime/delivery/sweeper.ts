@@ -3,7 +3,7 @@ import type { Logger } from '../ports.ts';
 import { StoreError } from '../store/store.ts';
 
 /** Runs `sweep` now and again, sooner on request, and never twice at once. */
-export class Sweeper {
+export class SweepLoop {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #sweep: () => Promise<number>;

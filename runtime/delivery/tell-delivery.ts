@@ -19,7 +19,7 @@ import type { Kind } from '../kind.ts';
 import { decode } from '../store/encoding.ts';
 import type { SweepRead, TellRow } from '../store/store.ts';
 import { outboxTable } from '../store/tables.ts';
-import { afterFailure, isFaultOfTurn, outcomeOf, RowDelivery } from './delivery.ts';
+import { attemptsAfterFailure, isFaultOfTurn, messageOutcome, RowDelivery } from './delivery.ts';
 
 type Run = 'done' | 'dropped';
 const tellPlan = '$tell';
@@ -84,7 +84,7 @@ export class TellDelivery extends RowDelivery<TellRow> {
     const nowMs = await store.timeMs().catch(() => this.options.clock.nowMs());
     const outcome = await this.#turn(tell, undefined, (turn, row) => {
       const isDeclared = this.#handler(tell) !== undefined;
-      const { attempts, dead, pauseMs } = afterFailure(row.attempts, isDeclared, limits.attemptsMax);
+      const { attempts, dead, pauseMs } = attemptsAfterFailure(row.attempts, isDeclared, limits.attemptsMax);
       metrics.delivered('tell', dead ? 'dead' : 'failed');
       turn.keepTell({ ...row, attempts, dead, retry_at: nowMs + pauseMs });
     });
@@ -122,7 +122,7 @@ export class TellDelivery extends RowDelivery<TellRow> {
       ...handler?.reads?.(view, payloadOf(handler, tell)),
       [tellPlan]: keys(outboxTable, [key]),
     });
-    return outcomeOf((resolve) =>
+    return messageOutcome((resolve) =>
       deliver(this.addressOf(tell), {
         what: `${tell.target_kind}.tell.${tell.name}`,
         // A tell creates its target if it does not exist, so that there is a row whose commit can consume the tell.

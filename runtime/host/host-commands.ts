@@ -13,7 +13,7 @@ import {
 import type { Clock } from '../clock.ts';
 import { keys, type Plans } from '../command.ts';
 import type { CommandShapes } from '../contract.ts';
-import { outcomeOf } from '../delivery/delivery.ts';
+import { messageOutcome } from '../delivery/delivery.ts';
 import type { TellDelivery } from '../delivery/tell-delivery.ts';
 import { MovedError, TerminalError } from '../errors.ts';
 import { missedSchema, type Publisher, renewalSchema } from '../events/publisher.ts';
@@ -127,7 +127,7 @@ export class HostCommands {
   }
 
   #top({ by, limit }: { by: ActorRank; limit: number }): HostTop {
-    const actors = this.#options.actors.first(amountOf[by], limit).map((actor) => ({
+    const actors = this.#options.actors.top(amountOf[by], limit).map((actor) => ({
       ...actor.address,
       heldBytes: actor.heldBytes,
       turns: actor.turns,
@@ -170,7 +170,7 @@ export class HostCommands {
     plans: Plans,
     work: (turn: RunningTurn, results: Record<string, unknown>) => boolean,
   ): Promise<unknown> {
-    const outcome = await outcomeOf((resolve) =>
+    const outcome = await messageOutcome((resolve) =>
       this.#options.actors.deliver(address, {
         what: `${address.kind}.${command}`,
         creates: false,

@@ -330,7 +330,7 @@ export class Host {
       lockedRowSemaphore: this.#lockedRowSemaphore,
       failures: this.#failures,
       publisher: this.#publisher,
-      gone: (actor) => this.#actors.gone(actor),
+      gone: (actor) => this.#actors.remove(actor),
       unreadable: (actor) => this.#release(actor),
       timersCommitted: (timers) => {
         for (const timer of timers) if (timer !== removed) this.#timers.armed(timer.due_at);

@@ -6,7 +6,7 @@
  * Full batches follow one another. However fast rows come, they go as fast.
  */
 import type { Clock } from '../clock.ts';
-import { Sweeper } from '../delivery/sweeper.ts';
+import { SweepLoop } from '../delivery/sweeper.ts';
 import type { Logger } from '../ports.ts';
 import type { Store } from '../store/store.ts';
 import type { Limits } from './limits.ts';
@@ -26,11 +26,11 @@ export interface HousekeepingOptions {
 
 export class Housekeeping {
   readonly #options: HousekeepingOptions;
-  readonly #sweeper: Sweeper;
+  readonly #sweeper: SweepLoop;
 
   constructor(options: HousekeepingOptions) {
     this.#options = options;
-    this.#sweeper = new Sweeper(options, () => this.#tidyUp());
+    this.#sweeper = new SweepLoop(options, () => this.#tidyUp());
   }
 
   start(): void {

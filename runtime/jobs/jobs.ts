@@ -38,7 +38,7 @@ import { timerBase } from '../actor/turn.ts';
 import { type Address, addressKey, shardOf } from '../address.ts';
 import { type Clock, sleep } from '../clock.ts';
 import type { JobHandler, JobRun, Plans, Turn, View } from '../command.ts';
-import { afterFailure, outcomeOf } from '../delivery/delivery.ts';
+import { attemptsAfterFailure, messageOutcome } from '../delivery/delivery.ts';
 import type { Dependencies } from '../dependency.ts';
 import { FencedError, MovedError, promisesNothing, RetryableError } from '../errors.ts';
 import type { Actors } from '../handles.ts';
@@ -307,7 +307,7 @@ export class Jobs {
     let isDead = false;
     await this.#try(held, (turn, row) => {
       if (isPassing(error)) return turn.keepTimer(released(row, turn.nowMs + passingPauseMs));
-      const { attempts, dead, pauseMs } = afterFailure(row.attempts, true, limits.attemptsMax);
+      const { attempts, dead, pauseMs } = attemptsAfterFailure(row.attempts, true, limits.attemptsMax);
       isDead = dead;
       turn.keepTimer(failed(row, attempts, dead, turn.nowMs + pauseMs));
     });
@@ -361,7 +361,7 @@ export class Jobs {
     reachesLeaving = false,
   ): Promise<R> {
     const { clock, limits, deliver } = this.#options;
-    const outcome = await outcomeOf((resolve) =>
+    const outcome = await messageOutcome((resolve) =>
       deliver(held.address, {
         what: whatOf(held),
         creates: false,

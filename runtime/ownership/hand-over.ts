@@ -1,8 +1,8 @@
 /**
  * The planned hand-over of shards to other hosts.
  *
- * Batches leave one at a time: stop taking calls -> give jobs back, finish turns, flush commits, drop the actors -> release the
- * batch in the database, by epoch -> tell the others, of which the next host claims it. From the first step to the release no
+ * Batches leave one at a time. Stop taking calls -> give jobs back, finish turns, flush commits, drop the actors -> release the
+ * batch in the database, by epoch -> tell the others. The next host among them claims it. From the first step to the release no
  * host serves the batch. Calls to it are answered "moved" and are repeated.
  *
  * A shard is released only when no turn of it runs here. Turns that took too long were dropped. The barrier of the next owner's

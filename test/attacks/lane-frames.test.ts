@@ -1,10 +1,10 @@
 /** Frames of the sync lane that would take long to read, from anonymous clients and from accounts. */
 import test from 'ava';
-import { frameBytesMax } from '../../gateway/sockets/sync-lane/envelope.ts';
+import { laneFrameBytesMax } from '../../gateway/sockets/sync-lane/envelope.ts';
 import { ended, enterLane, openLane } from '../kit/lane.ts';
 import { startServer } from '../kit/server.ts';
 
-const half = (text: string): string => text.repeat(Math.floor(frameBytesMax / text.length / 2));
+const half = (text: string): string => text.repeat(Math.floor(laneFrameBytesMax / text.length / 2));
 
 /** Payloads of an otherwise valid frame. */
 const costly: readonly (readonly [what: string, payload: string])[] = [

@@ -14,7 +14,7 @@ import { type BackupOptions, backUp } from '../../process/backup/create.ts';
 import { openFolderTarget } from '../../process/backup/folder-target.ts';
 import { backupsIn, readManifest } from '../../process/backup/format.ts';
 import { type RestoreOptions, restore } from '../../process/backup/restore.ts';
-import { type BackupRow, digestOf, insertRows } from '../../process/backup/rows.ts';
+import { type BackupRow, insertRows, tableDigestOf } from '../../process/backup/rows.ts';
 import { openerWith, sealerFor } from '../../process/backup/sealing.ts';
 import { type BackupTable, backupTables } from '../../process/backup/tables.ts';
 import type { BackupTarget } from '../../process/backup/target.ts';
@@ -205,7 +205,7 @@ export const contentOf = (connection: DatabaseConnection): Promise<Readonly<Reco
     const found: Record<string, string> = {};
     for (const table of backupTables) {
       if (table.name === 'setting' || table.name === 'counter') continue;
-      const digest = await digestOf(client, table);
+      const digest = await tableDigestOf(client, table);
       found[table.name] = `${digest.rows} ${digest.hex}`;
     }
     return found;

@@ -23,7 +23,7 @@ export class Chats implements Messengers {
   }
 
   async send(delivery: MessengerDelivery): Promise<MessengerResult> {
-    if (!(await delivery.handOver())) return { result: 'withdrawn' };
+    if (!(await delivery.markInFlight())) return { result: 'withdrawn' };
     const { channel, destination, text } = delivery;
     this.messages.push({ channel, destination, text });
     return (await this.answer(delivery)) ?? { result: 'accepted' };

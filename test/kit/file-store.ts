@@ -1,8 +1,8 @@
 /** An in-memory store of files, for tests of its users. The contract of stores holds for it, too. */
 import {
   announced,
+  checkBlobName,
   checkList,
-  checkName,
   checkRange,
   FileStoreError,
   type FileStoreFailure,
@@ -73,7 +73,7 @@ export function createMemoryFileStore(nowMs: () => number = () => 0): MemoryFile
         if (blobs.get(name)?.content.length !== bytes) throw new FileStoreError('missing');
     },
     async *read(name, range, signal) {
-      checkName(name);
+      checkBlobName(name);
       checkRange(range);
       const content = blobs.get(name)?.content;
       for (let at = range.start; at < range.end; at += pieceBytes) {
@@ -87,7 +87,7 @@ export function createMemoryFileStore(nowMs: () => number = () => 0): MemoryFile
       }
     },
     async remove(names) {
-      for (const name of names) checkName(name);
+      for (const name of names) checkBlobName(name);
       check();
       if (isKeeping) throw new FileStoreError('unavailable');
       for (const name of names) blobs.delete(name);

@@ -43,8 +43,8 @@ export class SeededRandom implements Random {
 }
 
 /**
- * A seeded generator (sfc32) for long runs with many streams. All streams of the one above lie on one circle of 2^32
- * numbers, so two of them can meet, and then make the same uuids.
+ * A seeded generator (sfc32) for long runs with many streams. All streams of the one above lie on one circle of 2^32 numbers.
+ * So two of them can meet, and then make the same uuids.
  */
 export class LongRandom extends SeededRandom {
   #a = 0;

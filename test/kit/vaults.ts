@@ -2,10 +2,10 @@
 import type { ExecutionContext } from 'ava';
 import {
   type InviteRow,
-  inviteTable,
   type MemberRow,
   memberTable,
   type VaultRow,
+  vaultInviteTable,
   vaultTable,
 } from '../../actors/vault/tables.ts';
 import type { Device } from './device.ts';
@@ -74,7 +74,7 @@ export async function rowsOf({ host }: Pick<TestServer, 'host'>, vault: string):
   const [rows, members, invites] = await host.store.read([
     { read: 'keys', table: vaultTable, keys: [{ vault }] },
     { read: 'range', table: memberTable, owner: vault, ...everything },
-    { read: 'range', table: inviteTable, owner: vault, ...everything },
+    { read: 'range', table: vaultInviteTable, owner: vault, ...everything },
   ]);
   return {
     vault: rows?.rows[0] as VaultRow | undefined,

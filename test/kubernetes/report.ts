@@ -165,11 +165,11 @@ export function page(outcome: TrialResult, circumstances: Circumstances): string
   return `# The last run on Kubernetes
 
 \`npm run kubernetes\` wrote this on ${date}, of ${commit}, with the seed ${seed}. It makes a Kubernetes 1.34.4 of two nodes on one
-machine (etcd, containerd and runc of Debian, the rest compiled from its module), builds the images, installs the chart by the commands
-of [the guide](kubernetes.md) with the preset \`cluster\` (two gateways, three hosts, three NATS servers with certificates of an
-authority, PostgreSQL with TLS), and takes the steps below while devices and people with vaults and files work on it. What they were
-told is checked as after the nemesis of [the tests](../CONTRIBUTING.md): no acknowledged write may be lost, and where a step is
-planned, no request may fail or take longer than ${slowMs} ms. The first build is of ${former}. The other one has a later version and one
+machine: etcd, containerd and runc of Debian, the rest compiled from its module. It builds the images, and installs the chart by the
+commands of [the guide](kubernetes.md) with the preset \`cluster\`. That is two gateways, three hosts, three NATS servers with
+certificates of an authority, and PostgreSQL with TLS. It takes the steps below while devices and people with vaults and files work on
+it. What they were told is checked as after the nemesis of [the tests](../CONTRIBUTING.md). No acknowledged write may be lost. Where a
+step is planned, no request may fail or take longer than ${slowMs} ms. The first build is of ${former}. The other one has a later version and one
 migration more, which a Job applies before its pods start. kube-router enforces the NetworkPolicies of the chart, also those of what pods may ask.
 The Job of a backup restores it and starts a server on it. Calls that were told by 429 that there
 are too many at once, and were repeated by their caller, have a column of their own.

@@ -42,8 +42,8 @@ export class Health {
 
   /**
    * The incarnation that the database names as the owner of this counter, with the claim by which it is that. Undefined if it
-   * cannot serve. The claim is part of the name: a call from before a hand-over may have failed by it, even if the same owner has
-   * the shard again.
+   * cannot serve. The claim is part of the name. A call from before a hand-over may have failed by it, even if the same owner
+   * has the shard again.
    */
   healthyHostOf(counter: string): string | undefined {
     const { database, plan, machines, faults } = this.#options;

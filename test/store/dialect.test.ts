@@ -11,7 +11,7 @@ import fc from 'fast-check';
 import { tables as domainTables } from '../../actors/kinds.ts';
 import { lockOfCockroach, pastOfCockroach } from '../../process/backup/database.ts';
 import { openFolderTarget } from '../../process/backup/folder-target.ts';
-import { checkDatabase } from '../../process/doctor/database.ts';
+import { diagnoseDatabase } from '../../process/doctor/database.ts';
 import { migrations as releasedMigrations } from '../../process/schema.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
 import { reshard, shardCountSetting } from '../../runtime/store/postgres/reshard.ts';
@@ -101,7 +101,12 @@ async function useAndReshard(connection: DatabaseConnection): Promise<void> {
 /** What an operator's doctor asks. */
 async function examineDatabase(connection: DatabaseConnection): Promise<void> {
   const connectionString = databaseUrl(connection);
-  await checkDatabase({ connectionString, connections: 20, clockSkewMaxMs: 10_000, nowMs: () => Date.now() });
+  await diagnoseDatabase({
+    connectionString,
+    connections: 20,
+    clockSkewMaxMs: 10_000,
+    nowMs: () => Date.now(),
+  });
 }
 
 /** A database that is backed up, and restored into another. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import { configurationFrom } from '../../process/config/config.ts';
-import { checkDatabase } from '../../process/doctor/database.ts';
+import { diagnoseDatabase } from '../../process/doctor/database.ts';
 import { examine } from '../../process/doctor/doctor.ts';
 import { applyMigrations } from '../../process/schema.ts';
 import { startNatsServer } from '../kit/nats-server.ts';
@@ -87,7 +87,7 @@ test('a clock that is wrong is a problem before the server refuses to serve', as
   const connectionString = databaseUrl(await postgres.createDatabase());
   const clockOf = async (aheadMs: number) => {
     const expected = { connectionString, connections: 20, clockSkewMaxMs: 10_000 };
-    const findings = await checkDatabase({ ...expected, nowMs: () => Date.now() + aheadMs });
+    const findings = await diagnoseDatabase({ ...expected, nowMs: () => Date.now() + aheadMs });
     return findings.find(({ check }) => check === 'clock')?.state;
   };
   t.deepEqual(
@@ -105,7 +105,7 @@ test('the schema of a newer release is a problem, and few connections are a warn
   await client.connect();
   await client.query("INSERT INTO migration (id) VALUES ('9999-of-tomorrow')");
   await client.end();
-  const findings = await checkDatabase({
+  const findings = await diagnoseDatabase({
     connectionString: databaseUrl(connection),
     connections: 100_000,
     clockSkewMaxMs: 10_000,

@@ -2,8 +2,8 @@ package main
 
 import "github.com/cockroachdb/cockroachdb-parser/pkg/sql/sem/tree"
 
-// checkMutations refuses a statement that changes a table in two places, wherever they stand in it: CockroachDB refuses
-// it, PostgreSQL may silently lose one of the changes.
+// checkMutations refuses a statement that changes a table in two places, wherever they stand in it. CockroachDB refuses it too,
+// and PostgreSQL may silently lose one of the changes.
 func (c *checker) checkMutations(statement tree.Statement) {
 	changed := map[string]bool{}
 	eachNode(statement, func(_ string, node any) {

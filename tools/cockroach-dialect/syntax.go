@@ -9,8 +9,8 @@ import (
 	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/types"
 )
 
-// What the dialect is made of. Every node of a tree is held against this list, by reflection, so that nothing gets in
-// without having been thought about: whatever is not here is refused.
+// What the dialect is made of. Every node of a tree is held against this list, by reflection. Anything that is not here is
+// refused, so that nothing gets in without having been thought about.
 var nodes = setOf(
 	// Statements. Not among them: LISTEN, NOTIFY, DO, cursors, prepared statements, UPSERT, EXPLAIN, TRUNCATE, COPY.
 	"Select", "SelectClause", "ParenSelect", "UnionClause", "ValuesClause", "Insert", "Update", "Delete",

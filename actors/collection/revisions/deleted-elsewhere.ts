@@ -15,9 +15,9 @@
  */
 import { z } from 'zod';
 import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
-import { type ItemRow, isForwardingTombstone, item, transferVersionOf } from '../item.ts';
-import { notFinalized } from '../transfer/location-lookup.ts';
-import { revisionsWritten } from './held.ts';
+import { type ItemRow, isForwardingTombstone, item, itemKey, transferVersionOf } from '../item.ts';
+import { notFinalized } from '../locations.ts';
+import { archivedRevisions } from './held.ts';
 import { type SlotKey, usedSlotKeys } from './slots.ts';
 import { revision } from './table.ts';
 
@@ -41,7 +41,7 @@ const slotsOf = (collection: string, { itemUuid, revisions, isDuplicate }: Delet
 
 /** Undefined: no other collection has revisions of the item. */
 export function deletedOf(tombstone: ItemRow, replaced: ItemRow): DeletedItem | undefined {
-  const revisions = revisionsWritten(replaced);
+  const revisions = archivedRevisions(replaced);
   const isDuplicate = tombstone.duplicate_of !== null;
   if (transferVersionOf(tombstone) === 0 || (revisions === 0 && !isDuplicate)) return undefined;
   return {
@@ -68,18 +68,13 @@ export function inTells(deleted: readonly DeletedItem[]): readonly DeletedElsewh
   return tells.map((items) => ({ items }));
 }
 
-const itemKey = ({ self }: Pick<View, 'self'>, { itemUuid }: DeletedItem) => ({
-  collection: self.id,
-  uuid: itemUuid,
-});
-
-interface LeftReads {
+interface RemainingReads {
   readonly found: KeysResult<typeof revision>;
   readonly here: KeysResult<typeof item>;
 }
 
 /** Without ciphertext. */
-export function leftPlan(
+export function remainingRevisionsPlan(
   view: View,
   { items }: DeletedElsewhere,
 ): { readonly found: KeysPlan<typeof revision>; readonly here: KeysPlan<typeof item> } {
@@ -91,16 +86,20 @@ export function leftPlan(
     ),
     here: keys(
       item,
-      items.map((each) => itemKey(view, each)),
+      items.map((each) => itemKey(view, each.itemUuid)),
       0,
     ),
   };
 }
 
 /** @throws RetryableError while a transfer of one of the items is not finalized here */
-export function removeLeft(turn: Turn, { items }: DeletedElsewhere, { found, here }: LeftReads): void {
+export function removeRemainingRevisions(
+  turn: Turn,
+  { items }: DeletedElsewhere,
+  { found, here }: RemainingReads,
+): void {
   for (const each of items) {
-    const row = here.get(itemKey(turn, each));
+    const row = here.get(itemKey(turn, each.itemUuid));
     const isLeaving = row !== undefined && !isForwardingTombstone(row);
     if (isLeaving && row.updated_at_timestamp < each.deletedMicros) throw notFinalized();
     for (const key of slotsOf(turn.self.id, each)) {

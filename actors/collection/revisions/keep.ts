@@ -10,10 +10,10 @@ import type { ItemWrite } from '../save-items.ts';
 import type { CopyPayload } from './copy.ts';
 import { deletedOf, inTells } from './deleted-elsewhere.ts';
 import type { ForgetPayload } from './forget.ts';
-import { keepHeld, revisionsWritten } from './held.ts';
+import { archivedRevisions, archiveRevision } from './held.ts';
 import { usedSlotKeys } from './slots.ts';
 import { revision } from './table.ts';
-import { armTrim, revisionUsageSlice, type TrimTimer } from './usage.ts';
+import { revisionUsageSlice, scheduleTrim, type TrimTimer } from './usage.ts';
 
 /** The timers that the kind of a collection declares for it. */
 export interface RevisionTimers {
@@ -33,13 +33,13 @@ export function keepHistory(turn: Turn, writes: readonly ItemWrite[], timers: Re
       if (replaced !== undefined) removed = forget(turn, { row, replaced, removed }, timers);
       continue;
     }
-    if (replaced !== undefined && keepHeld(turn, replaced)) isStored = true;
+    if (replaced !== undefined && archiveRevision(turn, replaced)) isStored = true;
     if (duplicated && row.duplicate_of !== null) {
       const copy = { from: row.duplicate_of.toLowerCase(), to: row.uuid };
       turn.arm(keyed(timers.copyRevisions, row.uuid), turn.nowMs, copy);
     }
   }
-  if (isStored) armTrim(turn, timers.trimRevisions);
+  if (isStored) scheduleTrim(turn, timers.trimRevisions);
   tellOfDeletion(turn, writes);
 }
 
@@ -66,7 +66,7 @@ interface ForgottenItem {
 /** Removes the history of a deleted item. Returns how many slots this commit has removed. */
 function forget(turn: Turn, { row, replaced, removed }: ForgottenItem, timers: RevisionTimers): number {
   const isDuplicate = row.duplicate_of !== null;
-  const used = usedSlotKeys(row.collection, row.uuid, revisionsWritten(replaced), isDuplicate);
+  const used = usedSlotKeys(row.collection, row.uuid, archivedRevisions(replaced), isDuplicate);
   if (used.length === 0) return removed;
   if (isDuplicate) turn.disarm(keyed(timers.copyRevisions, row.uuid));
   if (removed + used.length > removeBatchMax) {

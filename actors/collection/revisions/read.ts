@@ -9,7 +9,7 @@ import {
 } from '../../../runtime/command.ts';
 import { item } from '../item.ts';
 import { ItemSettings } from '../settings.ts';
-import { deleteHeld, heldRevision } from './held.ts';
+import { currentRevision, deleteCurrentRevision } from './held.ts';
 import { type SlotKey, slotKeys, slotOfUuid } from './slots.ts';
 import { type RevisionRow, revision } from './table.ts';
 
@@ -38,7 +38,7 @@ export function revisionsIn(
   nowMs: number,
 ): RevisionRow[] {
   const [first] = slots;
-  const held = first && heldRevision(items.get(itemKey(first.collection, first.item_uuid)), nowMs);
+  const held = first && currentRevision(items.get(itemKey(first.collection, first.item_uuid)), nowMs);
   return slots.flatMap((key) => (held?.slot === key.slot ? held : (rows.get(key) ?? [])));
 }
 
@@ -51,11 +51,11 @@ export function historyOf(
   const { perItemMax, ageMs } = view.use(ItemSettings).revisions;
   const stored = revisionsIn(history, slotKeys(view.self.id, itemUuid), view.nowMs);
   const young = ageMs === 0 ? stored : stored.filter((row) => row.kept_at > view.nowMs - ageMs);
-  return newestFirst(young).slice(0, perItemMax);
+  return newestRevisionsFirst(young).slice(0, perItemMax);
 }
 
 /** If two have the same time, the one that was kept later comes first. */
-export const newestFirst = (rows: readonly RevisionRow[]): readonly RevisionRow[] =>
+export const newestRevisionsFirst = (rows: readonly RevisionRow[]): readonly RevisionRow[] =>
   rows.toSorted((a, b) => b.created_at - a.created_at || b.end_offset - a.end_offset);
 
 /** A revision as a client names it. */
@@ -86,14 +86,14 @@ export function revisionIn(
 }
 
 /** Deletes a revision that this turn has found. */
-export function deleteRevision(
+export function removeRevision(
   turn: Turn,
   { items }: HistoryReads,
   { uuid, slot, item_uuid }: RevisionRow,
 ): void {
   const { id: collection } = turn.self;
   const holder = items.get(itemKey(collection, item_uuid));
-  if (holder?.revision_uuid === uuid) deleteHeld(turn, holder);
+  if (holder?.revision_uuid === uuid) deleteCurrentRevision(turn, holder);
   else turn.remove(revision, { collection, item_uuid, slot });
 }
 

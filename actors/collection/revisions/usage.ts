@@ -1,7 +1,7 @@
 /**
- * Usage counters of a collection's history, which is a log: the bytes ever appended to it, and how many of these bytes have been
- * removed from the front. The difference is an upper bound for the bytes still stored, as revisions in between may have been
- * overwritten or removed. So a removal needs no sizes, and the bound holds in every commit.
+ * Usage counters of a collection's history. The history is a log: the counters hold the bytes ever appended to it, and how many
+ * of these were removed from the front. The difference is an upper bound for the bytes still stored, as revisions in between
+ * may have been overwritten or removed. So a removal needs no sizes, and the bound holds in every commit.
  */
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
@@ -11,31 +11,25 @@ import { head } from '../head.ts';
 import { ItemSettings } from '../settings.ts';
 import { type RevisionRow, revision } from './table.ts';
 
-export interface RevisionUsage {
-  /** Total bytes appended to the log so far. */
-  readonly endOffset: number;
-  /** Every revision that ends at this offset or before has been removed. */
-  readonly trimmed: number;
-  /** Whether the timer that removes the oldest is armed. */
-  readonly trimming: boolean;
-  /** Bytes of all revisions that were copied for duplicates; `endOffset` counts them too. */
-  readonly copied: number;
-  /** A leaky bucket: bytes of recent copies that still count against the allowance. It drains with time. */
-  readonly debt: { readonly bytes: number; readonly atMs: number };
-}
-
 const noDebt = { bytes: 0, atMs: 0 };
+
+const usageSchema = z.object({
+  /** Total bytes appended to the log so far. */
+  endOffset: z.int(),
+  /** All revisions up to this offset are removed. */
+  trimmed: z.int(),
+  /** Whether the timer that removes the oldest is armed. */
+  trimming: z.boolean(),
+  /** Bytes of all revisions that were copied for duplicates; `endOffset` counts them too. */
+  copied: z.int().default(0),
+  /** A leaky bucket: bytes of recent copies that still count against the allowance. It drains with time. */
+  debt: z.object({ bytes: z.int(), atMs: z.number() }).default(noDebt),
+});
+export type RevisionUsage = Readonly<z.infer<typeof usageSchema>>;
 
 export const revisionUsageSlice = slice<RevisionUsage>({
   name: 'revisions',
-  format: 1,
-  schema: z.object({
-    endOffset: z.int(),
-    trimmed: z.int(),
-    trimming: z.boolean(),
-    copied: z.int().default(0),
-    debt: z.object({ bytes: z.int(), atMs: z.number() }).default(noDebt),
-  }),
+  schema: usageSchema,
   initial: { endOffset: 0, trimmed: 0, trimming: false, copied: 0, debt: noDebt },
 });
 
@@ -47,13 +41,16 @@ const fullShare = 7 / 8;
 const isNearlyFull = ({ endOffset, trimmed }: RevisionUsage, bytesMax: number): boolean =>
   endOffset - trimmed > bytesMax * fullShare;
 
+/** A revision that has no place in the log yet. */
+export type NewRevisionRow = Omit<RevisionRow, 'end_offset' | 'kept_at'>;
+
 /**
  * Writes a revision at the end of the log. If revisions come faster than the oldest can be removed, this one is left out. The
  * history then has a gap, and the save still succeeds. `first`: the slot is unused, so the row is inserted, not replaced.
  */
-export function keepRevision(
+export function appendRevision(
   turn: Turn,
-  row: Omit<RevisionRow, 'end_offset' | 'kept_at'>,
+  row: NewRevisionRow,
   as: 'first' | 'save' | 'copy' = 'save',
 ): void {
   const before = turn.get(revisionUsageSlice);
@@ -67,7 +64,7 @@ export function keepRevision(
 }
 
 /** Arms the removal of the oldest. Call it after the turn has kept its revisions. */
-export function armTrim(turn: Turn, timer: TrimTimer): void {
+export function scheduleTrim(turn: Turn, timer: TrimTimer): void {
   const usage = turn.get(revisionUsageSlice);
   const { ageMs, bytesMax } = turn.use(ItemSettings).revisions;
   if (isNearlyFull(usage, bytesMax)) {
@@ -90,7 +87,7 @@ const dayMs = 86_400_000;
  * Returns the longest prefix that fits the allowance, and charges it. A tiny duplicate may have a large history, so without
  * this a small request could make the server write gigabytes.
  */
-export function takeCopies(turn: Turn, requested: readonly RevisionRow[]): readonly RevisionRow[] {
+export function chargeCopyAllowance(turn: Turn, requested: readonly RevisionRow[]): readonly RevisionRow[] {
   const usage = turn.get(revisionUsageSlice);
   const { endOffset, copied, debt } = usage;
   const drained = ((turn.nowMs - debt.atMs) / dayMs) * copiedPerDayBytes;

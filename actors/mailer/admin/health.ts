@@ -1,6 +1,6 @@
 /** Whether mail leaves: a relay in use can send, no mail waits for long, and the queue has room for mail of any kind. */
 import { range, sharedRead, type View } from '../../../runtime/command.ts';
-import { isFull } from '../capacity.ts';
+import { isMailQueueFull } from '../capacity.ts';
 import { MailAdministration } from '../operator-contract.ts';
 import { mailTable, queueSlice } from '../queue-table.ts';
 import { isAnyPaused } from '../relay-use.ts';
@@ -26,7 +26,7 @@ export const health = sharedRead({
     const waits = [...urgent.rows, ...ordinary.rows].map(({ updated_at }) => view.nowMs - updated_at);
     const oldestReadyMs = Math.max(0, ...waits);
     // Warns long before the share that is reserved for codes is used up.
-    const hasCapacity = !isFull(view, 'other', 0);
+    const hasCapacity = !isMailQueueFull(view, 'other', 0);
     const isHeldUp = isConfigured(view) && isAnyPaused(view);
     return {
       good: oldestReadyMs <= waitMaxMs && hasCapacity && !isHeldUp,

@@ -5,16 +5,18 @@ import { isExpired } from '../attempt.ts';
 import { auditOperation } from '../log-table.ts';
 import { MailAdministration } from '../operator-contract.ts';
 import { listenerOf, tellOutcome } from '../outcome.ts';
-import { asMail, isReady, keyOf, type MailRow, mailTable, readyState, writeMail } from '../queue-table.ts';
+import { asMail, isReady, type MailRow, mailKey, mailTable, readyState, writeMail } from '../queue-table.ts';
+import { notInDirectMode } from '../relays.ts';
 import { startWorker } from '../workers.ts';
-import { notInDirectMode } from './mode.ts';
 import { recordOf } from './pages.ts';
 
 const notFound = refuse.notFound('There is no such record in the queue.', 'queue-record-not-found');
 const leased = refuse.conflict('This mail is being sent.', 'queue-record-leased');
 const ineligible = refuse.conflict('This mail cannot be tried again.', 'queue-record-ineligible');
 
-const plan = (view: View, { id }: { readonly id: string }) => ({ mail: keys(mailTable, [keyOf(view, id)]) });
+const plan = (view: View, { id }: { readonly id: string }) => ({
+  mail: keys(mailTable, [mailKey(view, id)]),
+});
 
 /** Mails that are accepted or recalled are not shown. */
 function mailNamed(
@@ -22,7 +24,7 @@ function mailNamed(
   id: string,
   { mail }: PlanResults<ReturnType<typeof plan>>,
 ): MailRow | undefined {
-  const row = asMail(mail.get(keyOf(view, id)));
+  const row = asMail(mail.get(mailKey(view, id)));
   return row?.state === 'accepted' || row?.state === 'recalled' ? undefined : row;
 }
 

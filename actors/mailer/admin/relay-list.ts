@@ -8,7 +8,7 @@
 import { z } from 'zod';
 import { command, type Turn, type View } from '../../../runtime/command.ts';
 import { isRefused, type Refused, refuse } from '../../reply.ts';
-import { mailbox, mailboxText } from '../address.ts';
+import { namedAddress, namedAddressText } from '../address.ts';
 import { auditOperation } from '../log-table.ts';
 import { MailAdministration } from '../operator-contract.ts';
 import { forgetUse } from '../relay-use.ts';
@@ -17,6 +17,7 @@ import {
   exposesPassword,
   fallbackModes,
   isConfigured,
+  notInDirectMode,
   type Relay,
   regions,
   relayKinds,
@@ -28,7 +29,6 @@ import {
 } from '../relays.ts';
 import { implicitTlsPort } from '../settings.ts';
 import { wakeWorkers } from '../workers.ts';
-import { notInDirectMode } from './mode.ts';
 
 const invalid = (what: string): Refused => refuse.badRequest(what, 'invalid-relay');
 const invalidKind = refuse.badRequest(
@@ -44,7 +44,7 @@ const form = z.object({
   kind: z.enum(relayKinds),
   name: z.string().max(100).optional(),
   enabled: z.boolean().optional(),
-  from: z.string().max(400).transform(mailbox),
+  from: z.string().max(400).transform(namedAddress),
   rateLimit: z.object({ perMinute: z.int().min(1).nullish(), perDay: z.int().min(1).nullish() }).nullish(),
   host: z
     .string()
@@ -111,7 +111,7 @@ function viewOf(view: View) {
     relays: relays.map(({ relay, credential }, priority) => ({
       ...relay,
       priority,
-      from: mailboxText(relay.from),
+      from: namedAddressText(relay.from),
       credentialsConfigured: credential !== null,
     })),
     fallbackPolicy: { mode: fallback },

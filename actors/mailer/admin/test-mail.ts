@@ -7,7 +7,7 @@ import { type Turn, type Workflow, workflow } from '../../../runtime/command.ts'
 import { slice } from '../../../runtime/slice.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { mailAddress } from '../address.ts';
-import { auditOperation, logAttempt, outcomeOf } from '../log-table.ts';
+import { attemptOutcomeOf, auditOperation, logAttempt } from '../log-table.ts';
 import { MailAdministration } from '../operator-contract.ts';
 import { countAttempt } from '../relay-use.ts';
 import { credentialOf, isUsable, type Relay, relaysOf } from '../relays.ts';
@@ -25,7 +25,6 @@ const nothingConfigured = refuse.conflict('No relay is set up.', 'email-delivery
 /** The times of the last tests. */
 export const testsSlice = slice<readonly number[]>({
   name: 'tests',
-  format: 1,
   schema: z.array(z.number()),
   initial: [],
 });
@@ -47,7 +46,9 @@ export const testMail = workflow({
     const result = await send(steps, test);
     await steps.turn({ turn: (turn) => logAttempt(turn, { ...test, ...oneTest }, result) });
     const { id, kind } = test.relay;
-    return { ok: { accepted: result.result === 'sent', relay: { id, kind }, outcome: outcomeOf(result) } };
+    return {
+      ok: { accepted: result.result === 'sent', relay: { id, kind }, outcome: attemptOutcomeOf(result) },
+    };
   },
 });
 
@@ -81,14 +82,8 @@ function begin(
   };
 }
 
-const tooMany = (retryAfterMs: number): Refused => ({
-  refused: {
-    reason: 'too-many',
-    tag: 'too-many-tests',
-    message: `There are ${testsPerMinute} tests in a minute.`,
-    retryAfterMs,
-  },
-});
+const tooMany = (retryAfterMs: number): Refused =>
+  refuse.tooMany(`There are ${testsPerMinute} tests in a minute.`, retryAfterMs, { tag: 'too-many-tests' });
 
 function send(
   steps: Workflow,

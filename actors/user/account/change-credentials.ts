@@ -19,14 +19,14 @@ import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
 import { RetryableError } from '../../../runtime/errors.ts';
 import { slice } from '../../../runtime/slice.ts';
-import { type AccountRow, accountTable, addressKey } from '../../identity/account-table.ts';
+import { type AccountRow, accountKey, accountTable } from '../../identity/account-table.ts';
 import {
   hasSessions,
   isVersion,
   missingKeyParam,
+  protocolVersionOf,
   readKeyParams,
   storedKeyParams,
-  versionOf,
 } from '../../identity/key-params.ts';
 import { keyOfUser, PasswordHasher } from '../../identity/password-hasher.ts';
 import {
@@ -62,28 +62,25 @@ const wrongPassword = refuse.unauthenticated(
 );
 
 export const changeCredentials = (hooks: RaisedHooks) =>
-  signedInWorkflow({
-    ...Account.commands.changeCredentials,
-    run: async (workflow, change) => {
-      const before = await workflow.turn({
-        recorded: true,
-        reads: ownAccount,
-        turn: (turn, { account }, { session }) => {
-          const row = account.get({ user_uuid: turn.self.id });
-          if (change.userUuid !== turn.self.id || row === undefined) return notAllowed;
-          return refusalOf(change, row, revertsTo(turn, session.uuid)) ?? row;
-        },
-      });
-      const refused = await passwordIs(workflow, before, change.currentPassword, wrongPassword);
-      if (refused !== undefined) return refused;
-      const passwordHash = await workflow
-        .use(PasswordHasher)
-        .hash(change.newPassword, keyOfUser(workflow.self.id));
-      return workflow.lastTurn({
-        recorded: true,
-        turn: (turn) => applyChange(turn, hooks, { change, before, passwordHash }),
-      });
-    },
+  signedInWorkflow(Account.commands.changeCredentials, async (workflow, change) => {
+    const before = await workflow.turn({
+      recorded: true,
+      reads: ownAccount,
+      turn: (turn, { account }, { session }) => {
+        const row = account.get({ user_uuid: turn.self.id });
+        if (change.userUuid !== turn.self.id || row === undefined) return notAllowed;
+        return refusalOf(change, row, revertsTo(turn, session.uuid)) ?? row;
+      },
+    });
+    const refused = await passwordIs(workflow, before, change.currentPassword, wrongPassword);
+    if (refused !== undefined) return refused;
+    const passwordHash = await workflow
+      .use(PasswordHasher)
+      .hash(change.newPassword, keyOfUser(workflow.self.id));
+    return workflow.lastTurn({
+      recorded: true,
+      turn: (turn) => applyChange(turn, hooks, { change, before, passwordHash }),
+    });
   });
 
 function refusalOf(
@@ -93,7 +90,7 @@ function refusalOf(
 ): Refused | undefined {
   if (!sessionApiVersions.includes(apiVersion)) return unsupportedVersion;
   const before = readKeyParams(row).version;
-  const version = versionOf(keyParams, before);
+  const version = protocolVersionOf(keyParams, before);
   const isWeaker = !hasSessions(version) && version < before && version !== revertsTo;
   if (!isVersion(version) || isWeaker) return unsupportedVersion;
   const missing = missingKeyParam(keyParams, version);
@@ -118,7 +115,6 @@ const upgradeSchema = z
  */
 export const upgradeSlice = slice<Readonly<z.infer<typeof upgradeSchema>>>({
   name: 'upgrade',
-  format: 1,
   schema: upgradeSchema,
   initial: null,
 });
@@ -157,7 +153,7 @@ function applyChange(
     throw new RetryableError('the credentials changed meanwhile', { outcome: 'none' });
   }
   const email = change.newEmail ?? profile.email;
-  const address = addressKey({ email, workspace: profile.workspace });
+  const address = accountKey({ email, workspace: profile.workspace });
   const conflicting = turn.conflicting(accountTable, address);
   if (conflicting !== undefined && conflicting.user_uuid !== turn.self.id) return emailInUse;
   const keyParams = storedKeyParams(change.keyParams, readKeyParams(before));

@@ -11,14 +11,14 @@
 import type { z } from 'zod';
 import { lookup, type Turn, type Workflow, workflow } from '../../../runtime/command.ts';
 import { unlessAbsent } from '../../../runtime/handles.ts';
-import { type AccountRow, accountTable, addressKey } from '../../identity/account-table.ts';
+import { type AccountRow, accountKey, accountTable } from '../../identity/account-table.ts';
 import { CaptchaVerifier } from '../../identity/captcha.ts';
 import {
   hasSessions,
   isVersion,
   missingKeyParam,
+  protocolVersionOf,
   storedKeyParams,
-  versionOf,
 } from '../../identity/key-params.ts';
 import { keyOfUnknown, PasswordHasher } from '../../identity/password-hasher.ts';
 import { type SignInReply, sessionApiVersions, sessionUuidOf } from '../../identity/session.ts';
@@ -81,7 +81,7 @@ function beforeHash(
 ): Promise<Answer<SignInReply> | undefined> {
   return workflow.turn({
     recorded: true,
-    reads: () => ({ account: lookup(accountTable, [addressKey(registration)]) }),
+    reads: () => ({ account: lookup(accountTable, [accountKey(registration)]) }),
     turn: (_turn, { account }) => (account.rows.length > 0 ? emailInUse : undefined),
   });
 }
@@ -92,7 +92,7 @@ function refusalOf(
 ): Refused | undefined {
   if (registrationDisabled) return disabled;
   if (!sessionApiVersions.includes(apiVersion)) return unsupportedVersion;
-  const version = versionOf(keyParams);
+  const version = protocolVersionOf(keyParams);
   if (!isVersion(version)) return unsupportedVersion;
   // Their keys are derived too weakly for a new account. Test suites of clients make such accounts.
   if (!hasSessions(version) && !endToEndTesting) return unsupportedVersion;
@@ -117,7 +117,7 @@ function createAccount(
     credentials_version: 1,
     key_params: JSON.stringify(stored),
   };
-  if (turn.conflicting(accountTable, addressKey({ email, workspace })) !== undefined) return emailInUse;
+  if (turn.conflicting(accountTable, accountKey({ email, workspace })) !== undefined) return emailInUse;
   turn.insert(accountTable, row);
   const profile: Profile = {
     state: 'active',

@@ -22,7 +22,6 @@ export const todoCapacityBytes = 16 * 1024 * 1024;
 
 export const publicationSlice = slice({
   name: 'calendar-publication',
-  format: 1,
   schema: z.object({
     /** The highest position that a to-do has ever had. */
     position: z.int(),
@@ -90,13 +89,13 @@ export function overflowOf(after: { readonly todos: number; readonly bytes: numb
   return after.bytes > todoCapacityBytes ? 'bytes' : undefined;
 }
 
-export function put(turn: Turn, { row, after }: PublicationDraft): void {
+export function putTodo(turn: Turn, { row, after }: PublicationDraft): void {
   const { slot } = turn.get(publicationSlice);
   turn.put(todoTable, row);
   turn.set(publicationSlice, { ...after, slot, position: row.position, changedAtMs: turn.nowMs });
 }
 
-export function remove(turn: Turn, row: Pick<TodoRow, 'uid' | 'size'>): void {
+export function removeTodo(turn: Turn, row: Pick<TodoRow, 'uid' | 'size'>): void {
   const { position, todos, bytes, slot } = turn.get(publicationSlice);
   turn.remove(todoTable, { user_uuid: turn.self.id, uid: row.uid });
   const isLast = todos === 1;

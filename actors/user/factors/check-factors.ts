@@ -27,7 +27,7 @@ import {
   authenticatorOfNobody,
   descriptorOf,
   hasAuthenticators,
-  noteUse,
+  noteAuthenticatorUse,
   verifyAssertion,
 } from './authenticators.ts';
 import { Factors } from './contract.ts';
@@ -71,7 +71,10 @@ export const checkFactors = workflow({
     if (assertion === undefined) return wrongKey;
     const used = await verifyAssertion(stored, assertion, workflow.use(WebAuthnSettings));
     if (used === undefined) return wrongKey;
-    return workflow.turn({ recorded: true, turn: (turn) => (noteUse(turn, used) ? passed : wrongKey) });
+    return workflow.turn({
+      recorded: true,
+      turn: (turn) => (noteAuthenticatorUse(turn, used) ? passed : wrongKey),
+    });
   },
 });
 

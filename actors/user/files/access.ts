@@ -28,7 +28,7 @@ import { askIfThere } from '../vaults/ask.ts';
 const otherOperation = refuse.badRequest('This valet token is for something else.');
 
 /** Undefined: the token allows this, unless it is redeemed. */
-export function refusalOf(
+export function refusalOfToken(
   view: ClockedView,
   claims: ValetClaims,
   operation: ValetClaims['operation'],
@@ -56,15 +56,16 @@ type Refusing = (turn: Turn, claims: ValetClaims) => Refused | undefined;
 export const allows =
   (operation: ValetClaims['operation']): Refusing =>
   (turn, claims) =>
-    refusalOf(turn, claims, operation);
+    refusalOfToken(turn, claims, operation);
 
 export const allowsUnspent =
   (operation: ValetClaims['operation']): Refusing =>
   (turn, claims) =>
-    refusalOf(turn, claims, operation) ?? (redeemedOn(turn, claims) === undefined ? undefined : invalidToken);
+    refusalOfToken(turn, claims, operation) ??
+    (redeemedOn(turn, claims) === undefined ? undefined : invalidToken);
 
 /** Allows the operation that the token was made for. */
-export const allowsAsMinted: Refusing = (turn, claims) => refusalOf(turn, claims, claims.operation);
+export const allowsAsMinted: Refusing = (turn, claims) => refusalOfToken(turn, claims, claims.operation);
 
 /** Runs `own` for the user's own file, or asks the vault that the token names. Without `refusing`, any session may. */
 export function orOfVault<Request extends ByToken, Ok>(

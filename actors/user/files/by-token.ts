@@ -1,12 +1,12 @@
 /** The commands that carry a valet token, for the user's own files and those in shared vaults (docs/protocol/files.md). */
 import { command, keys, sharedRead, type Turn, type View, workflow } from '../../../runtime/command.ts';
 import {
-  answerIfRedeemed,
+  answerIfUnchanged,
+  answerToRepeatedClose,
   deleteByToken,
+  fileAnswer,
   invalidToken,
-  openedFile,
   refusalOfChunk,
-  stillThere,
 } from '../../files/by-token.ts';
 import { closePersisted } from '../../files/closing.ts';
 import { redeem, redeemedOn } from '../../files/redeemed.ts';
@@ -22,7 +22,7 @@ import {
 } from '../../files/uploads.ts';
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { answerOf, isRefused, type Refused } from '../../reply.ts';
-import { allows, allowsAsMinted, allowsUnspent, orOfVault, refusalOf } from './access.ts';
+import { allows, allowsAsMinted, allowsUnspent, orOfVault, refusalOfToken } from './access.ts';
 import { Files } from './contract.ts';
 import { mintValetToken, mintVaultValetToken } from './mint-valet-token.ts';
 import { moveFile } from './move-file.ts';
@@ -40,7 +40,7 @@ const ownFile = (view: View, { claims }: ByToken) => ({
 /** What a write token allows until it is redeemed. */
 function writing<Request extends ByToken, Ok>(run: (turn: Turn, request: Request) => Ok | Refused) {
   return (turn: Turn, request: Request) => {
-    const refused = refusalOf(turn, request.claims, 'write');
+    const refused = refusalOfToken(turn, request.claims, 'write');
     if (refused !== undefined) return refused;
     return answerOf<Ok>(redeemedOn(turn, request.claims) === undefined ? run(turn, request) : invalidToken);
   };
@@ -83,7 +83,7 @@ const close = workflow({
     const { claims } = request;
     return closePersisted(steps, claims.remoteIdentifier, {
       reads: (view) => ownFile(view, request),
-      early: (turn) => refusalOf(turn, claims, 'write') ?? answerIfRedeemed(turn, claims),
+      early: (turn) => refusalOfToken(turn, claims, 'write') ?? answerToRepeatedClose(turn, claims),
       close: (turn, { files }) => {
         const row = files.get(fileKey(turn, claims.remoteIdentifier));
         const closed = closeUpload(turn, ownFiles(turn), claims.remoteIdentifier, row);
@@ -98,7 +98,7 @@ const deleteFile = command({
   ...Files.commands.deleteFile,
   reads: ownFile,
   turn: (turn, { claims }, { files }) => {
-    const refused = refusalOf(turn, claims, 'delete');
+    const refused = refusalOfToken(turn, claims, 'delete');
     if (refused !== undefined) return refused;
     const row = files.get(fileKey(turn, claims.remoteIdentifier));
     const deleted = deleteByToken(turn, ownFiles(turn), claims, row);
@@ -110,10 +110,10 @@ const openFile = sharedRead({
   ...Files.commands.openFile,
   reads: ownFile,
   answer: (view, { claims }, { files }) => {
-    const refused = refusalOf(view, claims, 'read');
+    const refused = refusalOfToken(view, claims, 'read');
     if (refused !== undefined) return refused;
     if (redeemedOn(view, claims) !== undefined) return invalidToken;
-    return openedFile(files.get(fileKey(view, claims.remoteIdentifier)));
+    return fileAnswer(files.get(fileKey(view, claims.remoteIdentifier)));
   },
 });
 
@@ -122,15 +122,15 @@ const checkToken = sharedRead({
   ...Files.commands.checkToken,
   reads: ownFile,
   answer: (view, { claims, uploadUuid }, { files }) => {
-    const refused = refusalOf(view, claims, claims.operation);
-    return refused ?? stillThere(files.get(fileKey(view, claims.remoteIdentifier)), uploadUuid);
+    const refused = refusalOfToken(view, claims, claims.operation);
+    return refused ?? answerIfUnchanged(files.get(fileKey(view, claims.remoteIdentifier)), uploadUuid);
   },
 });
 
 const spendOnRead = command({
   ...Files.commands.spendOnRead,
   turn: (turn, { claims, by }) => {
-    const refused = refusalOf(turn, claims, 'read');
+    const refused = refusalOfToken(turn, claims, 'read');
     if (refused !== undefined) return refused;
     const redeemed = redeemedOn(turn, claims);
     if (redeemed !== undefined) return answerOf(redeemed.by === by ? {} : invalidToken);

@@ -2,15 +2,15 @@
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import {
-  byToken,
-  byTokenShapes,
   fileJobShapes,
   fileMoveTellShapes,
   fileTimerShapes,
+  valetTokenCommand,
+  valetTokenCommands,
 } from '../../files/messages.ts';
 import { moveTypes, valetOperations } from '../../identity/valet-tokens.ts';
 import { answerSchema } from '../../reply.ts';
-import { signedIn } from '../../signed-in.ts';
+import { reads } from '../../signed-in.ts';
 
 const nothing = z.object({});
 const uuid = z.string().max(64);
@@ -18,8 +18,7 @@ const sizeBytes = z.int().min(0).nullish();
 
 const commands = {
   /** Refusals: 400 for an invalid uuid, 403 where a read-only session or a bridge asks for more than reading. */
-  mintValetToken: signedIn({
-    access: 'reads',
+  mintValetToken: reads({
     fields: z.object({
       operation: z.enum(valetOperations).exclude(['move']),
       resources: z.array(z.object({ remoteIdentifier: uuid, unencryptedFileSize: sizeBytes })).length(1),
@@ -35,8 +34,7 @@ const commands = {
     ]),
   }),
   /** Refusals: the same, and 400 where the member may not do it in the vault. */
-  mintVaultValetToken: signedIn({
-    access: 'reads',
+  mintVaultValetToken: reads({
     fields: z.object({
       sharedVaultUuid: uuid,
       remote_identifier: uuid,
@@ -48,12 +46,12 @@ const commands = {
     ok: z.object({ valetToken: z.string() }),
   }),
 
-  ...byTokenShapes,
+  ...valetTokenCommands,
   /** Comes before the last bytes of a file are given, so that the token gives a file once. */
-  spendOnRead: byToken({ by: z.string() }, nothing),
+  spendOnRead: valetTokenCommand({ by: z.string() }, nothing),
 
   /** From a shared vault, or into one. Refusals: 400, 503. */
-  moveFile: byToken({}, nothing),
+  moveFile: valetTokenCommand({}, nothing),
 
   /**
    * From a shared vault that the user owns: reserves room for all bytes of an upload there. The hold ends at `endsAtMs`, or

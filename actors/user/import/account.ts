@@ -4,13 +4,13 @@
  *     begin    one commit: the account exists, with its settings and factors, and nobody can sign in; a repeat updates it
  *     items    see `actors/import/`
  *     open     the account takes the password hash that the other server made
- *     used     the first sign-in replaces that hash with one of our own (`actors/user/account/open-session.ts`)
+ *     used     the first sign-in replaces that hash with one of our own (`actors/user/account/part.ts`)
  *
  * A crash between two steps leaves a closed account, and the next pass goes on with it.
  */
 import type { z } from 'zod';
 import { command, type Turn } from '../../../runtime/command.ts';
-import { type AccountRow, accountTable, addressKey } from '../../identity/account-table.ts';
+import { type AccountRow, accountKey, accountTable } from '../../identity/account-table.ts';
 import { closedHash, isImportedHash } from '../../identity/imported-password.ts';
 import { storedKeyParams } from '../../identity/key-params.ts';
 import { defaultWorkspace, normaliseUsername } from '../../identity/usernames.ts';
@@ -65,7 +65,7 @@ function refusalOf(turn: Turn, imported: ImportedAccount): (typeof accountRefusa
 }
 
 const addressOf = ({ identifier }: ImportedAccount) =>
-  addressKey({ email: normaliseUsername(identifier), workspace: defaultWorkspace });
+  accountKey({ email: normaliseUsername(identifier), workspace: defaultWorkspace });
 
 function writeRow(turn: Turn, imported: ImportedAccount, { account }: OwnAccount): void {
   const before = account.get({ user_uuid: turn.self.id });
@@ -150,7 +150,7 @@ export const importOpen = command({
 });
 
 /** Call at a sign-in. After it, no import writes here. */
-export function noteUse(turn: Turn): void {
+export function endImport(turn: Turn): void {
   if (turn.get(importSlice).phase !== 'open') return;
   turn.set(importSlice, { ...turn.get(importSlice), phase: 'used' });
   turn.tell(Instance, instanceId).importedPasswords({ by: -1 });

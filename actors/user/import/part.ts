@@ -17,7 +17,8 @@ import { inboxMessagesPlan } from '../inbox/messages.ts';
 import { Revisions } from '../revisions/contract.ts';
 import { settingNamed } from '../settings/known.ts';
 import { settingMap, settingValue } from '../settings/stored.ts';
-import { importAccount, importOpen, noteUse } from './account.ts';
+import { membershipsOf } from '../vaults/memberships.ts';
+import { endImport, importAccount, importOpen } from './account.ts';
 import { importInbox, notificationsPlan } from './inbox.ts';
 
 /** For the command that compares both servers. */
@@ -59,6 +60,7 @@ const importShow = sharedRead({
           updatedAt: updated_at,
         })),
       items: view.get(head).items,
+      vaultUuids: [...membershipsOf(view).keys()],
     };
   },
 });
@@ -84,5 +86,5 @@ export const importing = userPart(UserImport, {
     importShow,
     importInbox,
   },
-  on: { signedIn: noteUse },
+  on: { signedIn: endImport },
 });

@@ -20,7 +20,7 @@ import { keys, type RangeResult, range, type Turn, tell, type View } from '../..
 import { slice } from '../../../runtime/slice.ts';
 import { isStorableText } from '../../../runtime/table.ts';
 import { isUuid } from '../../collection/incoming.ts';
-import { encryptedMessageBytesMax, type Message } from '../../inbox-entries.ts';
+import { encryptedMessageBytesMax, type InboxMessage } from '../../inbox-entries.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { messageArrived, User } from '../contract.ts';
 import { isActive } from '../profile.ts';
@@ -48,7 +48,6 @@ const sentCapacityBytes = 4 * 1024 * 1024;
 /** The number and the time of the last message that the user has sent. */
 export const sentSlice = slice({
   name: 'sent-messages',
-  format: 1,
   schema: z.object({ sequence: z.int(), micros: z.int() }),
   initial: { sequence: 0, micros: 0 },
 });
@@ -97,14 +96,12 @@ export const inboxMessagesPlan = (view: View, columns?: readonly (keyof InboxMes
     ...(columns !== undefined && { columns }),
   });
 
-export const listMessages = signedInRead({
-  ...Inbox.commands.listMessages,
+export const listMessages = signedInRead(Inbox.commands.listMessages, {
   reads: (view) => ({ inbox: inboxMessagesPlan(view) }),
   answer: (_view, _request, { inbox }) => ({ messages: inbox.rows.map(received) }),
 });
 
-export const listSentMessages = signedInRead({
-  ...Inbox.commands.listSentMessages,
+export const listSentMessages = signedInRead(Inbox.commands.listSentMessages, {
   reads: (view) => ({ sent: sentPlan(view) }),
   answer: (_view, _request, { sent }) => ({ messages: sent.rows.map(ofSent) }),
 });
@@ -130,8 +127,7 @@ function draftOf(request: {
   return { recipientUuid: recipient.toLowerCase(), text, identifier };
 }
 
-export const sendMessage = signedInTurn({
-  ...Inbox.commands.sendMessage,
+export const sendMessage = signedInTurn(Inbox.commands.sendMessage, {
   repeat: 'recorded',
   reads: (view) => ({ sent: sentPlan(view, summary) }),
   turn: (turn, request, { sent }) => {
@@ -185,8 +181,7 @@ function addSent(
   return row;
 }
 
-export const deleteMessage = signedInTurn({
-  ...Inbox.commands.deleteMessage,
+export const deleteMessage = signedInTurn(Inbox.commands.deleteMessage, {
   reads: ({ self }, { messageUuid: uuid }) => {
     const key = isUuid(uuid) ? [{ user_uuid: self.id, uuid: uuid.toLowerCase() }] : [];
     return { inbox: keys(inboxMessageTable, key), sent: keys(sentMessageTable, key) };
@@ -204,8 +199,7 @@ export const deleteMessage = signedInTurn({
   },
 });
 
-export const deleteMessages = signedInTurn({
-  ...Inbox.commands.deleteMessages,
+export const deleteMessages = signedInTurn(Inbox.commands.deleteMessages, {
   reads: (view) => ({ inbox: inboxMessagesPlan(view, ['uuid', 'sender_uuid']) }),
   turn: (turn, _request, { inbox }) => {
     removeReceived(turn, inbox.rows);
@@ -248,19 +242,19 @@ export const messageSent = tell({
   },
 });
 
-const isAlike = (row: InboxMessageRow, message: Message): boolean =>
+const isAlike = (row: InboxMessageRow, message: InboxMessage): boolean =>
   message.replaceability_identifier !== null &&
   row.sender_uuid === message.sender_uuid &&
   row.replaceability_identifier === message.replaceability_identifier;
 
-function receive(turn: Turn, message: Message, others: readonly InboxMessageRow[]): void {
+function receive(turn: Turn, message: InboxMessage, others: readonly InboxMessageRow[]): void {
   const row = addReceived(turn, message);
   removeReceived(turn, surplus([...others, row], messageCapacityBytes));
   turn.publish(User, messageArrived(turn.self.id, turn.nowMicros, message));
 }
 
 /** Stores a message that has come, at the next position. */
-export function addReceived(turn: Turn, message: Omit<Message, 'recipient_uuid'>): InboxMessageRow {
+export function addReceived(turn: Turn, message: Omit<InboxMessage, 'recipient_uuid'>): InboxMessageRow {
   const row: InboxMessageRow = {
     user_uuid: turn.self.id,
     uuid: message.uuid,
@@ -302,14 +296,15 @@ export const messagesGone = tell({
   },
 });
 
-export const received = (row: InboxMessageRow): Message => messageOf(row, row.sender_uuid, row.user_uuid);
-const ofSent = (row: SentMessageRow): Message => messageOf(row, row.user_uuid, row.recipient_uuid);
+export const received = (row: InboxMessageRow): InboxMessage =>
+  messageOf(row, row.sender_uuid, row.user_uuid);
+const ofSent = (row: SentMessageRow): InboxMessage => messageOf(row, row.user_uuid, row.recipient_uuid);
 
 function messageOf(
   row: InboxMessageRow | SentMessageRow,
   sender_uuid: string,
   recipient_uuid: string,
-): Message {
+): InboxMessage {
   return {
     uuid: row.uuid,
     recipient_uuid,

@@ -108,7 +108,7 @@ export const notified = tell({
   ...Inbox.tells.notified,
   reads: (view, { subject }) => plansOf(view, [subject]),
   turn: (turn, { subject, at }, _sender, reads) => {
-    if (isActive(turn)) notify(turn, [subject], at, reads);
+    if (isActive(turn)) notifyUser(turn, [subject], at, reads);
   },
 });
 
@@ -116,14 +116,19 @@ export const itemsRemovedTell = tell({
   ...Inbox.tells.itemsRemoved,
   reads: (view, { vaultUuid, itemUuids }) => plansOf(view, itemsRemoved(vaultUuid, itemUuids)),
   turn: (turn, { vaultUuid, itemUuids, at }, _sender, reads) => {
-    if (isActive(turn)) notify(turn, itemsRemoved(vaultUuid, itemUuids), at, reads);
+    if (isActive(turn)) notifyUser(turn, itemsRemoved(vaultUuid, itemUuids), at, reads);
   },
 });
 
 /** The rows that a turn needs to notify the user of these. */
 export const notifyPlans = plansOf;
 
-export function notify(turn: Turn, subjects: readonly Subject[], at: number, { known, oldest }: Reads): void {
+export function notifyUser(
+  turn: Turn,
+  subjects: readonly Subject[],
+  at: number,
+  { known, oldest }: Reads,
+): void {
   for (const subject of subjects) {
     const before = known.get(keyOf(turn, subject));
     if ((before?.happened_at ?? 0) > at) continue;

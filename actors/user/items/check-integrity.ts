@@ -16,7 +16,7 @@ import {
 } from '../../collection/integrity.ts';
 import { type ItemRow, item } from '../../collection/item.ts';
 import { staying } from '../../collection/retrieve.ts';
-import { outgoingTransferVersions } from '../../collection/transfer/transfer.ts';
+import { outgoingTransferVersions } from '../../collection/transfer.ts';
 import { memberTable } from '../../vault/tables.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
@@ -26,9 +26,9 @@ const partItems = 10_000;
 
 const columns = [...integrityColumns, 'hop', 'owner_uuid'] as const;
 
-export const checkIntegrity = signedInWorkflow({
-  ...Items.commands.checkIntegrity,
-  run: async (workflow, { integrityPayloads }) => {
+export const checkIntegrity = signedInWorkflow(
+  Items.commands.checkIntegrity,
+  async (workflow, { integrityPayloads }) => {
     const client = await clientVersions(integrityPayloads ?? []);
     const mismatches = new Map<string, Mismatch>();
     const check = (rows: readonly ItemRow[]) => {
@@ -53,7 +53,7 @@ export const checkIntegrity = signedInWorkflow({
     }
     return { mismatches: [...mismatches.values()].slice(0, mismatchesMax) };
   },
-});
+);
 
 type ItemReader = Pick<SignedInWorkflow<unknown>, 'turn'>;
 

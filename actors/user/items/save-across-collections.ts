@@ -1,7 +1,7 @@
 /**
  * Decides where the items of one sync are saved: in the user's own collection, or in a vault (docs/protocol/sync.md, "Items of
  * vaults"). The user's actor finds out where an item is, and asks for each step of a move
- * (`actors/collection/transfer/transfer.ts`). Each collection decides for itself, in turns of its own.
+ * (`actors/collection/transfer.ts`). Each collection decides for itself, in turns of its own.
  *
  *     own       the own collection is offered everything first; an item that is there is saved, or moves out
  *     vaults    an item that names a vault, and is not in the own collection, goes to that vault
@@ -9,24 +9,23 @@
  *     transfer  an item that leaves is applied at its target; then its source finalizes
  *     orphaned  an item that a client deletes in a vault that has ended is deleted in its owning collection
  *
- * The steps repeat until each item is saved or in conflict. Another device may move an item meanwhile. A sync that keeps losing
- * against such moves asks the client to come back. A sync whose vault gives no answer does the same. The client then sends its items
- * again, and those that were saved are recognised.
+ * The steps repeat until each item is saved or in conflict. Another device may move an item meanwhile. If a sync keeps losing
+ * against such moves, or if a vault gives no answer, the client has to come back. It then sends its items again, and the server
+ * recognises those that were saved by their fingerprint.
  */
 import { NotFoundError, RetryableError } from '../../../runtime/errors.ts';
 import { type Conflict, refusal } from '../../collection/conflicts.ts';
 import { batchesOf, isAbsent } from '../../collection/incoming.ts';
 import type { ClientItem } from '../../collection/item-fields.ts';
-import { notMember, targetOf } from '../../collection/save.ts';
+import { locatedRows, locationsPlan, owningRowsOf } from '../../collection/locations.ts';
+import { namedCollectionOf, notMember } from '../../collection/save.ts';
 import type { SavedEntry } from '../../collection/save-items.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import type { SyncReply, SyncRequest } from '../../collection/sync-contract.ts';
 import type { PreparedItemTransfer, TransferredItem } from '../../collection/sync-steps.ts';
-import { locationsPlan, owningRowsOf } from '../../collection/transfer/location-lookup.ts';
-import { finalizePlan, finalizeTransfer } from '../../collection/transfer/transfer.ts';
-import type { PositionRange, SaveResult } from '../../collection/transfer/wire.ts';
+import { finalizePlan, finalizeTransfer } from '../../collection/transfer.ts';
 import { type Answer, isRefused, type Refused } from '../../reply.ts';
-import { VaultItems } from '../../vault/items/contract.ts';
+import { type PositionRange, type SaveResult, VaultItems } from '../../vault/items/contract.ts';
 import type { SignedInWorkflow } from '../signed-in.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
 import { collectionTimers } from './contract.ts';
@@ -46,15 +45,15 @@ export interface SaveContext {
   readonly own: OwnCollection;
 }
 
-/** What became of the items that are not in the own collection. */
+/** The result for the items that were saved outside the user's own collection. */
 export interface SavedInOthers {
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
-  /** In the order in which the vaults saved. */
+  /** Positions that the client need not read back, in the order of the saves. */
   readonly passed: readonly PositionRange[];
 }
 
-/** Saves what the own collection has passed on. */
+/** Saves the items that the own collection does not have or is handing over. */
 export async function saveInOtherCollections(
   context: SaveContext,
   { transfers, notHere }: Pick<SaveResult, 'transfers' | 'notHere'>,
@@ -65,8 +64,8 @@ export async function saveInOtherCollections(
   const passed: PositionRange[] = [];
   let leaving = transfers;
   let offered = inVaults(userUuid, notHere);
-  let lost = notHere.filter(({ shared_vault_uuid: vault }) => isAbsent(vault));
-  let missing = nothing;
+  let unlocated = notHere.filter(({ shared_vault_uuid: vault }) => isAbsent(vault));
+  let tombstoned = noUuids;
   for (let round = 0; round < roundsMax; round += 1) {
     const answers: Answer<SaveResult>[] = [];
     for (const each of leaving) answers.push(await move(context, each));
@@ -80,13 +79,13 @@ export async function saveInOtherCollections(
     conflicts.push(...results.flatMap((each) => each.conflicts));
     passed.push(...results.flatMap((each) => each.passed ?? []));
     leaving = results.flatMap((each) => each.transfers);
-    lost = [...lost, ...results.flatMap((each) => each.notHere)];
+    unlocated = [...unlocated, ...results.flatMap((each) => each.notHere)];
     const orphaned = results.flatMap((each) => each.orphaned ?? []);
-    if (leaving.length + lost.length + orphaned.length === 0) return { saved, conflicts, passed };
-    const found = await locate(context, { lost, orphaned, missing });
+    if (leaving.length + unlocated.length + orphaned.length === 0) return { saved, conflicts, passed };
+    const found = await locate(context, { unlocated, orphaned, tombstoned });
     conflicts.push(...found.conflicts);
-    ({ offered, missing } = found);
-    lost = [];
+    ({ offered, tombstoned } = found);
+    unlocated = [];
     if (leaving.length === 0 && offered.size === 0) return { saved, conflicts, passed };
   }
   throw new RetryableError('the items of this sync are being moved by others', { outcome: 'unknown' });
@@ -98,7 +97,7 @@ function inVaults(userUuid: string, items: readonly ClientItem[]): OfferedItems 
   return grouped(
     items
       .filter(({ shared_vault_uuid: vault }) => !isAbsent(vault))
-      .map((sent) => [targetOf({ userUuid }, sent), sent]),
+      .map((sent) => [namedCollectionOf({ userUuid }, sent), sent]),
   );
 }
 
@@ -108,7 +107,7 @@ function grouped(placed: readonly (readonly [string, ClientItem])[]): OfferedIte
   return groups;
 }
 
-/** The target first, then the source. If the call ends in between, the timer of the source finalizes. */
+/** Applies at the target, then finalizes at the source. After a crash in between, the timer of the source finalizes. */
 async function move(
   context: SaveContext,
   { id, from, to, items }: PreparedItemTransfer,
@@ -120,14 +119,15 @@ async function move(
 }
 
 async function applyAt(
-  { workflow, own, ...saver }: SaveContext,
+  context: SaveContext,
   to: string,
   items: readonly TransferredItem[],
 ): Promise<Answer<SaveResult>> {
+  const { workflow, own } = context;
   if (to === workflow.self.id) return { ok: await own.apply(items) };
   const sent = items.map((each) => each.sent);
-  return orNoMember(workflow.self.id, sent, () =>
-    workflow.actors.get(VaultItems, to).ask.applyItemTransfer({ ...bySaver(workflow.self.id, saver), items }),
+  return conflictIfVaultIsGone(workflow.self.id, sent, () =>
+    workflow.actors.get(VaultItems, to).ask.applyItemTransfer({ ...saverFields(context), items }),
   );
 }
 
@@ -145,7 +145,9 @@ async function finalizeAt(
   }
   await workflow.turn({
     reads: (view) => finalizePlan(view, id, applied),
-    turn: (turn, reads) => finalizeTransfer({ turn, id, applied, reads, timers: collectionTimers }).length,
+    turn: (turn, reads) => {
+      finalizeTransfer({ turn, id, applied, reads, timers: collectionTimers });
+    },
   });
 }
 
@@ -154,30 +156,28 @@ async function saveAt(
   collection: string,
   items: readonly ClientItem[],
 ): Promise<readonly Answer<SaveResult>[]> {
-  const { workflow, own, ...saver } = context;
+  const { workflow, own } = context;
   const answers: Answer<SaveResult>[] = [];
   for (const batch of batchesOf(items, workflow.use(ItemSettings).turnLimits)) {
     if (collection === workflow.self.id) answers.push({ ok: await own.save(batch) });
     else {
       const ask = () =>
-        workflow.actors
-          .get(VaultItems, collection)
-          .ask.saveItems({ ...bySaver(workflow.self.id, saver), items: batch });
-      answers.push(await orNoMember(workflow.self.id, batch, ask));
+        workflow.actors.get(VaultItems, collection).ask.saveItems({ ...saverFields(context), items: batch });
+      answers.push(await conflictIfVaultIsGone(workflow.self.id, batch, ask));
     }
   }
   return answers;
 }
 
-const bySaver = (by: string, { sessionUuid, request }: Pick<SaveContext, 'sessionUuid' | 'request'>) => ({
-  by,
+const saverFields = ({ workflow, sessionUuid, request }: SaveContext) => ({
+  by: workflow.self.id,
   sessionUuid,
   snjsVersion: request.snjs_version,
   api: request.api,
 });
 
-/** A vault that does not exist has no members. */
-async function orNoMember(
+/** If the vault does not exist, deletions come back as `orphaned`, and all other items as conflicts of a user who is no member. */
+async function conflictIfVaultIsGone(
   userUuid: string,
   items: readonly ClientItem[],
   ask: () => Promise<Answer<SaveResult>>,
@@ -187,43 +187,46 @@ async function orNoMember(
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
     const orphaned = items.filter((sent) => sent.deleted === true);
-    const refused = items.filter((sent) => !orphaned.includes(sent));
+    const refused = items.filter((sent) => sent.deleted !== true);
     const conflicts = refused.map((sent) => notMember(sent, userUuid));
     return { ok: { saved: [], conflicts, transfers: [], notHere: [], orphaned } };
   }
 }
 
-interface Sought {
-  readonly lost: readonly ClientItem[];
+interface LocateRequest {
+  readonly unlocated: readonly ClientItem[];
   readonly orphaned: readonly ClientItem[];
-  /** Uuids that the round before found nowhere. */
-  readonly missing: ReadonlySet<string>;
+  /** Uuids of which the round before found only forwarding tombstones. */
+  readonly tombstoned: ReadonlySet<string>;
 }
 
-interface Found {
+interface LocateResult {
   readonly offered: OfferedItems;
   readonly conflicts: readonly Conflict[];
-  readonly missing: ReadonlySet<string>;
+  readonly tombstoned: ReadonlySet<string>;
 }
 
 /**
- * Looks up the items that a collection does not have, as far as the user may know. An `orphaned` item that was returned to this
- * user is deleted here; the user does not learn where items of others went.
+ * Looks each item up by its uuid, and offers it to its collection if the user may use that one. Any other item becomes a conflict,
+ * which does not tell where the item is. An `orphaned` item that was returned to this user is deleted here.
  *
- * Items that are gone leave only forwarding tombstones. An item that moves during the search looks the same for a moment, so it
- * counts as gone only once two rounds have missed it.
+ * An item that has only forwarding tombstones is gone, or is moving just now. So it counts as gone only after two rounds in a row.
  */
-async function locate({ workflow }: SaveContext, { lost, orphaned, missing }: Sought): Promise<Found> {
-  if (lost.length + orphaned.length === 0) return { offered: new Map(), conflicts: [], missing: nothing };
-  const uuids = [...new Set([...lost, ...orphaned].map(uuidOf))];
-  const { rows, vaults } = await workflow.turn({
+async function locate(
+  { workflow }: SaveContext,
+  { unlocated, orphaned, tombstoned }: LocateRequest,
+): Promise<LocateResult> {
+  if (unlocated.length + orphaned.length === 0)
+    return { offered: new Map(), conflicts: [], tombstoned: noUuids };
+  const uuids = [...new Set([...unlocated, ...orphaned].map(uuidOf))];
+  const { rows, owningRows, vaults } = await workflow.turn({
     reads: () => locationsPlan(uuids),
-    turn: (turn, { first, moved }) => ({
-      rows: [...first.rows, ...moved.rows],
+    turn: (turn, locations) => ({
+      rows: locatedRows(locations),
+      owningRows: owningRowsOf(locations),
       vaults: new Set(membershipsOf(turn).keys()),
     }),
   });
-  const owningRows = owningRowsOf(rows);
   const tombstones = new Set(rows.map(({ uuid }) => uuid).filter((uuid) => !owningRows.has(uuid)));
   const placed: (readonly [string, ClientItem])[] = [];
   const conflicts: Conflict[] = [];
@@ -233,18 +236,19 @@ async function locate({ workflow }: SaveContext, { lost, orphaned, missing }: So
     if (owningRow?.collection === self) placed.push([self, { ...sent, shared_vault_uuid: null }]);
     else conflicts.push(notMember(sent, self));
   }
-  for (const sent of lost) {
+  for (const sent of unlocated) {
     const owningRow = owningRows.get(uuidOf(sent));
-    const collection = owningRow?.collection ?? targetOf({ userUuid: self }, sent);
-    const isGone = tombstones.has(uuidOf(sent)) && missing.has(uuidOf(sent));
-    const isOwn = !isGone && (owningRow === undefined || collection === self || vaults.has(collection));
-    if (isOwn) placed.push([collection, sent]);
+    const collection = owningRow?.collection ?? namedCollectionOf({ userUuid: self }, sent);
+    const isGone = tombstones.has(uuidOf(sent)) && tombstoned.has(uuidOf(sent));
+    const isAccessible =
+      !isGone && (owningRow === undefined || collection === self || vaults.has(collection));
+    if (isAccessible) placed.push([collection, sent]);
     else if (!isAbsent(sent.shared_vault_uuid) && owningRow?.shared_vault_uuid === collection) {
       conflicts.push(notMember(sent, self));
     } else conflicts.push(refusal('uuid_conflict', sent, self));
   }
-  return { offered: grouped(placed), conflicts, missing: tombstones };
+  return { offered: grouped(placed), conflicts, tombstoned: tombstones };
 }
 
-const nothing: ReadonlySet<string> = new Set();
+const noUuids: ReadonlySet<string> = new Set();
 const uuidOf = ({ uuid }: ClientItem): string => String(uuid).toLowerCase();

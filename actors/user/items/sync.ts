@@ -5,7 +5,7 @@
  *   asks the database nor waits.
  * - Items that fit one turn are saved in one. The answer shows the collection as it was before the save, and its token is the
  *   head after it. What another device saves later gets a later position.
- * - More items take several turns, in order, and other devices may save in between. The token is then the head of the last turn
+ * - FurtherBatch items take several turns, in order, and other devices may save in between. The token is then the head of the last turn
  *   that began where the one before had ended. What this call has saved beyond that comes back once, with the next sync.
  *
  * A sync that the client has named goes through the journal, and takes effect once (`actors/user/sync-lane/carry-out.ts`).
@@ -27,16 +27,16 @@ import {
   type SyncRequest,
 } from '../../collection/sync-contract.ts';
 import {
-  answer,
-  begin,
+  answerOfSync,
+  beginSync,
   type ItemBatch,
-  type Member,
   noVaults,
   type PageReads,
-  pagePlans,
-  proceed,
+  type SavingUser,
   type SyncProgress,
+  saveBatch,
   storedPlan,
+  syncPagePlans,
 } from '../../collection/sync-steps.ts';
 import { tokenAt } from '../../collection/token.ts';
 import { isRefused, type Refused } from '../../reply.ts';
@@ -55,13 +55,20 @@ import { membershipsOf } from '../vaults/memberships.ts';
 import { collectionTimers, Items } from './contract.ts';
 import { IdleSyncCache } from './idle-sync-cache.ts';
 import { type OwnCollection, saveInOtherCollections } from './save-across-collections.ts';
-import { mayConcernVaults, past, type VaultReads, vaultPage, vaultPlans, withVaults } from './vault-pages.ts';
+import {
+  advancePast,
+  mayConcernVaults,
+  type VaultReads,
+  vaultPage,
+  vaultPlans,
+  withVaults,
+} from './vault-pages.ts';
 
 const { sync: shape } = Items.commands;
 const none: readonly ClientItem[] = [];
 
 function plansOf(view: View, request: SyncRequest, version?: number) {
-  const { changes, front } = pagePlans(view, request);
+  const { changes, front } = syncPagePlans(view, request);
   const { vaultItems, vaults } = vaultPlans(view, request, version);
   const { messages, notifications, invites } = inboxPlans(view, request);
   // Spreading the three into one object would cost more than making them.
@@ -69,14 +76,13 @@ function plansOf(view: View, request: SyncRequest, version?: number) {
 }
 const idleSyncs = new IdleSyncCache<ReturnType<typeof plansOf>>();
 
-const read = signedInRead({
-  ...shape,
+const read = signedInRead(shape, {
   known: upToDate,
   reads: (view, request) => idleSyncs.plans(view, request, plansOf),
   answer: (view, request, reads) =>
     idleSyncs.reply(view, request, reads, () =>
       withInbox(
-        answer(view.self.id, request, beginAll(view, request, reads), view.use(ItemSettings)),
+        answerOfSync(view.self.id, request, beginAll(view, request, reads), view.use(ItemSettings)),
         inboxResponse(view, request, reads),
       ),
     ),
@@ -93,10 +99,11 @@ function upToDate(view: View, request: SyncRequest): SyncReply | undefined {
 
 type Steps = SignedInWorkflow<SyncReply>;
 
-const oneTurnPlans = (view: View, request: SyncRequest) => ({
-  ...plansOf(view, request),
-  ...storedPlan({ view, request, items: request.items ?? none }),
-});
+function oneTurnPlans(view: View, request: SyncRequest) {
+  const { changes, front, vaultItems, vaults, messages, notifications, invites } = plansOf(view, request);
+  const { stored, first, moved } = storedPlan({ view, request, items: request.items ?? none });
+  return { changes, front, vaultItems, vaults, messages, notifications, invites, stored, first, moved };
+}
 
 function runInOneTurn(
   turn: Turn,
@@ -108,7 +115,7 @@ function runInOneTurn(
   const wrong = malformed(items);
   if (wrong !== undefined) return wrong;
   const inbox = inboxResponse(turn, request, reads);
-  const batch = { request, items, reads, by: memberOf(turn, by) };
+  const batch = { request, items, reads, by: savingUserOf(turn, by) };
   const progress = save(turn, batch, beginAll(turn, request, reads));
   if (isRefused(progress)) return progress;
   // An item that may be in a vault is left out of the answer. The client sends it again, and the token of this answer
@@ -117,11 +124,12 @@ function runInOneTurn(
   const foreign = progress.notHere
     .filter(({ updated_at_timestamp: version }) => version === 0 || !mayBeInVault)
     .map((each) => refusal('uuid_conflict', each, turn.self.id));
-  const whole = { ...progress, conflicts: [...progress.conflicts, ...foreign] };
-  return withInbox(answer(turn.self.id, request, whole, turn.use(ItemSettings)), inbox);
+  const whole =
+    foreign.length === 0 ? progress : { ...progress, conflicts: [...progress.conflicts, ...foreign] };
+  return withInbox(answerOfSync(turn.self.id, request, whole, turn.use(ItemSettings)), inbox);
 }
 
-const saveInOneTurn = signedInTurn({ ...shape, reads: oneTurnPlans, turn: runInOneTurn });
+const saveInOneTurn = signedInTurn(shape, { reads: oneTurnPlans, turn: runInOneTurn });
 
 async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncReply | Refused> {
   const sent = request.items ?? none;
@@ -130,13 +138,13 @@ async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncRe
     reads: (view) => ({ ...plansOf(view, request), ...storedPlan({ view, request, items: first }) }),
     turn: (turn, reads, by) => {
       const inbox = inboxResponse(turn, request, reads);
-      const batch = { request, items: first, reads, by: memberOf(turn, by) };
+      const batch = { request, items: first, reads, by: savingUserOf(turn, by) };
       const progress = malformed(sent) ?? save(turn, batch, beginAll(turn, request, reads));
       return isRefused(progress) ? progress : { progress, inbox, sessionUuid: by.session.uuid };
     },
   });
   let { progress } = begun;
-  for (const items of others) progress = await saveMore(workflow, { request, items }, progress);
+  for (const items of others) progress = await saveFurtherBatch(workflow, { request, items }, progress);
   const { transfers, notHere } = progress;
   if (transfers.length + notHere.length > 0) {
     const own = ownCollection(workflow, request, progress);
@@ -148,45 +156,45 @@ async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncRe
       ...progress,
       saved: [...saved, ...others.saved],
       conflicts: [...conflicts, ...others.conflicts],
-      vaults: past(progress.vaults, others.passed),
+      vaults: advancePast(progress.vaults, others.passed),
     };
   }
-  return withInbox(answer(workflow.self.id, request, progress, workflow.use(ItemSettings)), begun.inbox);
+  return withInbox(
+    answerOfSync(workflow.self.id, request, progress, workflow.use(ItemSettings)),
+    begun.inbox,
+  );
 }
 
-const saveInSteps = signedInWorkflow({ ...shape, run: runInSteps });
+const saveInSteps = signedInWorkflow(shape, runInSteps);
 
 /** One turn saves all of it. */
 const isPlain = (request: SyncRequest, settings: ItemSettings): boolean =>
   fitsOneTurn(request.items ?? none, settings.turnLimits) && !mayConcernVaults(request);
 
-const namedSync = signedInWorkflow({
-  ...shape,
-  run: (workflow, request) =>
-    carryOut(workflow, request, {
-      isPlain: isPlain(request, workflow.use(ItemSettings)),
-      plans: oneTurnPlans,
-      turn: runInOneTurn,
-      steps: runInSteps,
-    }),
-});
+const namedSync = signedInWorkflow(shape, (workflow, request) =>
+  carryOut(workflow, request, {
+    isPlain: isPlain(request, workflow.use(ItemSettings)),
+    plans: oneTurnPlans,
+    turn: runInOneTurn,
+    steps: runInSteps,
+  }),
+);
 
-export const getSyncCommand = signedInWorkflow({
-  ...SyncLane.commands.getSyncCommand,
-  run: (workflow, request) => commandStatus(workflow, request, { plans: oneTurnPlans, turn: runInOneTurn }),
-});
+export const getSyncCommand = signedInWorkflow(SyncLane.commands.getSyncCommand, (workflow, request) =>
+  commandStatus(workflow, request, { plans: oneTurnPlans, turn: runInOneTurn }),
+);
 
-interface More {
+interface FurtherBatch {
   readonly request: SyncRequest;
   readonly items: readonly ClientItem[];
   /** The rows of items that a transfer brings from another collection. */
   readonly incoming?: ReadonlyMap<string, ItemRow>;
 }
 
-function saveMore(workflow: Steps, more: More, before: SyncProgress): Promise<SyncProgress> {
+function saveFurtherBatch(workflow: Steps, more: FurtherBatch, before: SyncProgress): Promise<SyncProgress> {
   return workflow.turn({
     reads: (view) => storedPlan({ view, ...more, remainingBytes: before.remainingBytes }),
-    turn: (turn, reads, by) => save(turn, { ...more, reads, by: memberOf(turn, by) }, before),
+    turn: (turn, reads, by) => save(turn, { ...more, reads, by: savingUserOf(turn, by) }, before),
   });
 }
 
@@ -199,18 +207,18 @@ function ownCollection(
   const unsaved = { page, saved: [], conflicts: [], transfers: [], notHere: [], vaults: noVaults };
   const empty = { ...unsaved, remainingBytes, end: -1, head: now };
   return {
-    save: (items) => saveMore(workflow, { request, items }, empty),
+    save: (items) => saveFurtherBatch(workflow, { request, items }, empty),
     apply: (items) => {
       const incoming = new Map(items.map(({ row }) => [row.uuid, row]));
       const sent = items.map((each) => each.sent);
-      return saveMore(workflow, { request, items: sent, incoming }, empty);
+      return saveFurtherBatch(workflow, { request, items: sent, incoming }, empty);
     },
   };
 }
 
 /** Begins with the own collection and with the user's vaults. */
 function beginAll(view: View, request: SyncRequest, reads: PageReads & VaultReads): SyncProgress {
-  const progress = begin(view, request, reads);
+  const progress = beginSync(view, request, reads);
   return withVaults(progress, vaultPage(view, request, reads, progress.page));
 }
 
@@ -225,13 +233,13 @@ export const sync = choice({
   },
 });
 
-function memberOf(turn: Turn, { session, readonly }: SignedIn): Member {
+function savingUserOf(turn: Turn, { session, readonly }: SignedIn): SavingUser {
   return { userUuid: turn.self.id, sessionUuid: session.uuid, readOnly: readonly };
 }
 
 function save(turn: Turn, batch: Omit<ItemBatch, 'timers'>, progress: SyncProgress): SyncProgress | Refused {
   const before = turn.get(head);
-  const after = proceed(turn, { ...batch, timers: collectionTimers }, progress);
+  const after = saveBatch(turn, { ...batch, timers: collectionTimers }, progress);
   if (isRefused(after)) return after;
   if (after.head !== before) notifyOtherDevices(turn, before, after, batch.by.sessionUuid);
   return after;
@@ -256,22 +264,22 @@ const pushedBytesMax = 16 * 1024;
 
 function notifyOtherDevices(turn: Turn, before: Head, after: SyncProgress, sessionUuid: string): void {
   const { self, nowMicros } = turn;
-  turn.publish(User, () => itemsChanged(self.id, nowMicros, sessionUuid));
-  const rows = rowsBehind(before.position, after);
-  const bytes = rows.reduce((sum, row) => sum + row.size, 0);
-  if (rows.length > pushedItemsMax || bytes > pushedBytesMax) return;
   const { generation } = turn.use(ItemSettings);
   const tokenOf = (head: Head) => tokenAt(self.id, generation, head, head.position);
-  turn.publish(User, () =>
-    itemsPushed({
+  turn.publish(User, () => itemsChanged(self.id, nowMicros, sessionUuid));
+  turn.publish(User, () => {
+    const rows = rowsBehind(before.position, after);
+    const bytes = rows.reduce((sum, row) => sum + row.size, 0);
+    if (rows.length > pushedItemsMax || bytes > pushedBytesMax) return undefined;
+    return itemsPushed({
       userUuid: self.id,
       sessionUuid,
       timestamp: nowMicros,
       syncToken: tokenOf(after.head),
       baseSyncToken: tokenOf(before),
       items: rows.map((row) => fullItem(row)),
-    }),
-  );
+    });
+  });
 }
 
 /** Each row once, as the turn left it. A repeat that was only recognised has a position from before the turn. */

@@ -1,4 +1,4 @@
-/** What administrators ask about pairings (docs/protocol/pairing.md), and what their audit trails say of it. */
+/** What administrators do with the pairings of assistant subscriptions (docs/protocol/pairing.md), and the audit event of it. */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import {
@@ -13,34 +13,33 @@ import {
   unpairView,
   usageView,
 } from '../../pairing/operator-contract.ts';
-import { signedIn } from '../../signed-in.ts';
+import { reads, writes } from '../../signed-in.ts';
 
-/** Each may be refused with 403 `admin-required`, and as `PairingAdministration` says. */
-const commands = {
-  getPairing: signedIn({ access: 'reads', fields: z.object(subscriptionFields), ok: statusView }),
-  listPairings: signedIn({ access: 'reads', fields: z.object({}), ok: listView }),
-  startPairing: signedIn({ access: 'writes', fields: z.object(subscriptionFields), ok: startView }),
-  completePairing: signedIn({ access: 'writes', fields: z.object(completeFields), ok: statusView }),
-  unpair: signedIn({ access: 'writes', fields: z.object(unpairFields), ok: unpairView }),
-  unpairAll: signedIn({ access: 'writes', fields: z.object(unpairAllFields), ok: unpairAllView }),
-  getPairingUsage: signedIn({ access: 'reads', fields: z.object(subscriptionFields), ok: usageView }),
-};
-
-const tells = {
-  /** Sent by the `pairing` actor in the commit of the event. */
-  pairingNoted: z.object({
-    event: z.enum([
-      'assistant-pairing-started',
-      'assistant-paired',
-      'assistant-unpaired',
-      'assistant-all-unpaired',
-    ]),
-    subscriptionId: z.string().nullable(),
-  }),
-};
+const pairingEvent = z.enum([
+  'assistant-pairing-started',
+  'assistant-paired',
+  'assistant-unpaired',
+  'assistant-all-unpaired',
+]);
+export type PairingEvent = z.infer<typeof pairingEvent>;
 
 export const UserPairing = contract({
   name: 'user',
-  commands,
-  tells,
+  /** Each may be refused with 403 `admin-required`, or as the same command of `PairingAdministration`. */
+  commands: {
+    getPairing: reads({ fields: z.object(subscriptionFields), ok: statusView }),
+    listPairings: reads({ ok: listView }),
+    startPairing: writes({ fields: z.object(subscriptionFields), ok: startView }),
+    completePairing: writes({ fields: z.object(completeFields), ok: statusView }),
+    unpair: writes({ fields: z.object(unpairFields), ok: unpairView }),
+    unpairAll: writes({ fields: z.object(unpairAllFields), ok: unpairAllView }),
+    getPairingUsage: reads({ fields: z.object(subscriptionFields), ok: usageView }),
+  },
+  tells: {
+    /** Sent by the `pairing` actor in the commit of the event. */
+    pairingNoted: z.object({
+      event: pairingEvent,
+      subscriptionId: z.string().nullable(),
+    }),
+  },
 });

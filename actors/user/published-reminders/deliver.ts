@@ -14,23 +14,23 @@ import { PublishedReminders } from './contract.ts';
 import {
   countMessage,
   deliveryConfig,
+  deliveryTargetOf,
   isSameTarget,
   mayDeliver,
   nextDayMs,
   ownTarget,
-  targetOf,
 } from './delivery-config.ts';
 import {
-  afterFailure,
   backInQueue,
   deliveredText,
   failed,
   inFlight,
   type PublishedReminder,
   publishedReminderMap,
+  reminderAfterFailure,
   uncertain,
 } from './published-reminder.ts';
-import { acceptedNow, armNext, put, setReminder } from './watch.ts';
+import { acceptedNow, armNext, putReminder, setReminder } from './watch.ts';
 
 const { deliverReminders } = PublishedReminders.jobs;
 
@@ -55,7 +55,7 @@ interface DeliveryClaim {
   readonly text: string;
 }
 
-export const deliver = job({
+export const deliverRemindersJob = job({
   ...deliverReminders,
   timeoutMs,
   run: async (run) => {
@@ -72,9 +72,9 @@ export const deliver = job({
 
 async function send(run: JobRun, claim: DeliveryClaim): Promise<void> {
   const { channel, destination, text } = claim;
-  const handOver = () => run.turn({ turn: (turn) => handedOver(turn, claim) });
+  const markInFlight = () => run.turn({ turn: (turn) => tryMarkInFlight(turn, claim) });
   const { signal } = run;
-  const result = await run.use(Messengers).send({ channel, destination, text, handOver, signal });
+  const result = await run.use(Messengers).send({ channel, destination, text, markInFlight, signal });
   // A run that must stop concludes nothing. The next run finds the reminder in flight.
   signal.throwIfAborted();
   await run.turn({ turn: (turn) => conclude(turn, claim, result) });
@@ -82,7 +82,7 @@ async function send(run: JobRun, claim: DeliveryClaim): Promise<void> {
 
 function recover(turn: Turn): void {
   for (const each of turn.entries(publishedReminderMap).values()) {
-    if (each.state === 'in-flight') put(turn, uncertain(each));
+    if (each.state === 'in-flight') putReminder(turn, uncertain(each));
   }
 }
 
@@ -92,7 +92,7 @@ function nextClaim(turn: Turn): DeliveryClaim | undefined {
     .filter(({ state, via }) => state === 'claimed' && via === 'messenger')
     .toSorted((a, b) => a.dueAtMs - b.dueAtMs);
   for (const each of mine) {
-    const target = targetOf(ownTarget(turn, each), config);
+    const target = deliveryTargetOf(ownTarget(turn, each), config);
     if (mayDeliver(turn) && target !== undefined && target.channel !== 'email') {
       const { id, uuid, round } = each;
       const { channel, destination } = target;
@@ -109,10 +109,10 @@ function held(turn: Turn, { id, uuid, round }: DeliveryClaim): PublishedReminder
   return isMine && ['claimed', 'in-flight'].includes(reminder.state) ? reminder : undefined;
 }
 
-function handedOver(turn: Turn, claim: DeliveryClaim): boolean {
+function tryMarkInFlight(turn: Turn, claim: DeliveryClaim): boolean {
   const reminder = held(turn, claim);
   if (reminder?.state !== 'claimed') return false;
-  const target = targetOf(ownTarget(turn, reminder), deliveryConfig(turn));
+  const target = deliveryTargetOf(ownTarget(turn, reminder), deliveryConfig(turn));
   if (!mayDeliver(turn) || !isSameTarget(target, claim)) {
     setReminder(turn, backInQueue(reminder, turn.nowMs));
     return false;
@@ -121,14 +121,14 @@ function handedOver(turn: Turn, claim: DeliveryClaim): boolean {
     setReminder(turn, backInQueue(reminder, nextDayMs(turn.nowMs), 'transient'));
     return false;
   }
-  put(turn, inFlight(reminder));
+  putReminder(turn, inFlight(reminder));
   return true;
 }
 
 function conclude(turn: Turn, claim: DeliveryClaim, result: MessengerResult): void {
   const reminder = held(turn, claim);
   if (reminder === undefined || result.result === 'withdrawn') return;
-  put(turn, after(turn, reminder, result));
+  putReminder(turn, after(turn, reminder, result));
   armNext(turn);
 }
 
@@ -145,7 +145,7 @@ function after(
     case 'uncertain':
       return uncertain(reminder);
     case 'transient':
-      return afterFailure(reminder, turn.nowMs, result.failure);
+      return reminderAfterFailure(reminder, turn.nowMs, result.failure);
     case 'unable': {
       const { failure } = result;
       const usualMs = failure === 'not-configured' ? notConfiguredMs : busyMs;

@@ -34,7 +34,6 @@ type DeliveryState = Readonly<z.infer<typeof deliverySchema>>;
 
 export const deliverySlice = slice<DeliveryState>({
   name: 'reminder-delivery',
-  format: 1,
   schema: deliverySchema,
   initial: { config: null, heldUntilMs: 0, day: 0, messages: 0 },
 });
@@ -94,7 +93,10 @@ export const nextDayMs = (nowMs: number): number => (dayOf(nowMs) + 1) * dayMs;
 type OwnDelivery = Pick<PublishedReminder, 'channel'> & Pick<ReminderContents, 'destination'>;
 
 /** Undefined: nowhere for now. What the reminder says goes before what the account says. */
-export function targetOf(own: OwnDelivery, config: DeliveryConfig | null): DeliveryTarget | undefined {
+export function deliveryTargetOf(
+  own: OwnDelivery,
+  config: DeliveryConfig | null,
+): DeliveryTarget | undefined {
   const channel = own.channel ?? config?.channel;
   if (channel === undefined) return undefined;
   const ofAccount = config?.channel === channel ? config.destination : null;

@@ -4,7 +4,7 @@ import { Messengers } from '../../messengers/messengers.ts';
 import { AccountSettings } from '../../settings.ts';
 import { userPart } from '../hooks.ts';
 import { PublishedReminders } from './contract.ts';
-import { deliver } from './deliver.ts';
+import { deliverRemindersJob } from './deliver.ts';
 import { deliverySlice } from './delivery-config.ts';
 import { publishedReminderCommands } from './publish.ts';
 import { publishedReminderMap } from './published-reminder.ts';
@@ -22,7 +22,7 @@ export const publishedReminders = userPart(PublishedReminders, {
   slices: [deliverySlice, publishedReminderMap],
   commands: publishedReminderCommands,
   timers: { watchDeliveries: watchDeliveriesTimer },
-  jobs: { deliverReminders: deliver },
+  jobs: { deliverReminders: deliverRemindersJob },
   on: {
     accountDeleted: forgetDeliveries,
     banned: pauseDeliveries,

@@ -106,7 +106,6 @@ export type PublishedReminder = z.infer<typeof storedSchema>;
 /** Keyed by the client's id. */
 export const publishedReminderMap = sliceMap<PublishedReminder>({
   family: 'published-reminder',
-  format: 1,
   entriesMax: publishedRemindersMax,
   schema: storedSchema,
 });
@@ -202,7 +201,7 @@ export const uncertain = (before: PublishedReminder): PublishedReminder => ({
 });
 
 /** The provider has not taken it. There is another attempt later, or none any more. */
-export function afterFailure(
+export function reminderAfterFailure(
   before: PublishedReminder,
   nowMs: number,
   error: DeliveryError,

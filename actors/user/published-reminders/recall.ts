@@ -18,7 +18,7 @@ import {
   type PublishedReminder,
   publishedReminderMap,
 } from './published-reminder.ts';
-import { acceptedNow, armNext, mailIdOf, put } from './watch.ts';
+import { acceptedNow, armNext, mailIdOf, putReminder } from './watch.ts';
 
 /** Longer than a request takes. After it the timer asks again. */
 const holdMs = 30_000;
@@ -34,7 +34,7 @@ export type Recall = RecallRequest & { readonly result: RecallResult };
 export function markRecalled(turn: Turn, reminders: readonly PublishedReminder[]): readonly RecallRequest[] {
   const mailed = reminders.filter(isMailQueued);
   if (mailed.length === 0) return [];
-  for (const each of mailed) put(turn, { ...each, isRecalled: true, nextAtMs: turn.nowMs + holdMs });
+  for (const each of mailed) putReminder(turn, { ...each, isRecalled: true, nextAtMs: turn.nowMs + holdMs });
   holdClaims(turn, turn.nowMs + holdMs);
   armNext(turn);
   return mailed.map((each) => ({ id: each.id, round: each.round, mailId: mailIdOf(each) }));
@@ -58,7 +58,7 @@ export function applyAnswers(turn: Turn, recalls: readonly Recall[]): void {
   for (const { id, round, result } of recalls) {
     const reminder = turn.entry(publishedReminderMap, id);
     if (reminder === undefined || reminder.round !== round || !isMailQueued(reminder)) continue;
-    put(turn, answered(turn, reminder, result));
+    putReminder(turn, answered(turn, reminder, result));
   }
 }
 

@@ -16,12 +16,12 @@ import {
   type DeliveryConfig,
   deliveryConfig,
   deliverySlice,
+  deliveryTargetOf,
   isDeliveryOn,
   isTurnedOn,
   mayDeliver,
   ownTarget,
   setDeliveryConfig,
-  targetOf,
   viaOf,
 } from './delivery-config.ts';
 import {
@@ -60,12 +60,12 @@ export const { arm: armNext, mailIdOf } = schedule;
 const { all } = schedule;
 
 /** Does not arm the timer. A caller that changes several reminders arms it after the last. */
-export function put(turn: Turn, reminder: PublishedReminder): void {
+export function putReminder(turn: Turn, reminder: PublishedReminder): void {
   turn.setEntry(publishedReminderMap, reminder.id, { ...reminder, updatedAtMs: turn.nowMs });
 }
 
 export function setReminder(turn: Turn, reminder: PublishedReminder): void {
-  put(turn, reminder);
+  putReminder(turn, reminder);
   armNext(turn);
 }
 
@@ -96,11 +96,10 @@ function freeClaims(reminders: readonly PublishedReminder[]): { mail: number; me
 
 export const watchDeliveriesTimer = timer({
   ...watchDeliveries,
-  missed: 'fire-once',
   turn: (turn) => {
     for (const each of all(turn)) {
       if (turn.nowMs < each.nextAtMs) continue;
-      if (each.state === 'accepted') put(turn, sent(each));
+      if (each.state === 'accepted') putReminder(turn, sent(each));
       if (isRecalled(each)) askBack(turn, each);
     }
     if (mayClaim(turn)) claimDue(turn);
@@ -127,21 +126,21 @@ function claimDue(turn: Turn): void {
 }
 
 function claim(turn: Turn, reminder: PublishedReminder, config: DeliveryConfig | null): boolean {
-  const target = targetOf(ownTarget(turn, reminder), config);
+  const target = deliveryTargetOf(ownTarget(turn, reminder), config);
   const isAble =
     target !== undefined && (target.channel === 'email' || turn.use(Messengers).isConfigured(target.channel));
   if (target === undefined || !isAble) {
-    put(turn, { ...reminder, nextAtMs: turn.nowMs + pauseMs, error: 'not-configured' });
+    putReminder(turn, { ...reminder, nextAtMs: turn.nowMs + pauseMs, error: 'not-configured' });
     return false;
   }
   if (target.channel === 'email') {
     const mailed = claimed(reminder, 'mail');
-    put(turn, mailed);
+    putReminder(turn, mailed);
     const text = `${deliveredText(turn, mailed)}\n`;
     const recipient = target.destination;
     schedule.mail(turn, mailed, { source: 'published-reminder', recipient, subject: 'Reminder', text });
   } else {
-    put(turn, claimed(reminder, 'messenger'));
+    putReminder(turn, claimed(reminder, 'messenger'));
     turn.start(deliverReminders, null);
   }
   return true;
@@ -188,7 +187,7 @@ function afterOutcome(turn: Turn, reminder: PublishedReminder, outcome: MailOutc
 const isRecalled = (reminder: PublishedReminder): boolean => isMailQueued(reminder) && reminder.isRecalled;
 
 const askBack = (turn: Turn, reminder: PublishedReminder): void =>
-  put(turn, schedule.markRecalled(turn, reminder));
+  putReminder(turn, schedule.markRecalled(turn, reminder));
 
 /**
  * Nobody outside has heard of what is claimed. The queue is asked for the mails, and the job finds that the others are not its
@@ -197,7 +196,7 @@ const askBack = (turn: Turn, reminder: PublishedReminder): void =>
 export function pauseDeliveries(turn: Turn): void {
   for (const each of all(turn)) {
     if (isMailQueued(each)) askBack(turn, each);
-    else if (each.state === 'claimed') put(turn, backInQueue(each, turn.nowMs));
+    else if (each.state === 'claimed') putReminder(turn, backInQueue(each, turn.nowMs));
     else if (each.state === 'failed') dropMail(turn, each);
   }
   armNext(turn);

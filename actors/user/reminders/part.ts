@@ -14,7 +14,7 @@ import { userPart } from '../hooks.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
 import { type ReminderResponse, Reminders } from './contract.ts';
-import { messageOf, type Reminder, reminderMap, remindersMax, sealMessage } from './reminder.ts';
+import { openMessage, type Reminder, reminderMap, remindersMax, sealMessage } from './reminder.ts';
 import {
   areEnabled,
   forgetReminders,
@@ -54,14 +54,11 @@ function oneLine(input: unknown): string | undefined {
   return cut === '' ? undefined : cut;
 }
 
-const makeReminder = signedInWorkflow({
-  ...Reminders.commands.makeReminder,
-  run: async (workflow, input) => {
-    await workflow.turn({ turn: (turn) => refusalToRemind(turn) ?? null });
-    const noMail = await noMailConfigured(workflow.actors);
-    if (noMail !== undefined) return noMail;
-    return workflow.lastTurn({ recorded: true, turn: (turn) => make(turn, input) });
-  },
+const makeReminder = signedInWorkflow(Reminders.commands.makeReminder, async (workflow, input) => {
+  await workflow.turn({ turn: (turn) => refusalToRemind(turn) ?? null });
+  const noMail = await noMailConfigured(workflow.actors);
+  if (noMail !== undefined) return noMail;
+  return workflow.lastTurn({ recorded: true, turn: (turn) => make(turn, input) });
 });
 
 function refusalToRemind(turn: Turn) {
@@ -92,29 +89,23 @@ function make(turn: Turn, input: { readonly dueAt?: unknown; readonly time?: unk
   return { emailReminder: toResponse(turn, made) };
 }
 
-const listReminders = signedInRead({
-  ...Reminders.commands.listReminders,
-  answer: (view) => {
-    const inOrder = [...view.entries(reminderMap).values()].toSorted((a, b) => a.dueAtMs - b.dueAtMs);
-    return { emailReminders: inOrder.map((each) => toResponse(view, each)) };
-  },
+const listReminders = signedInRead(Reminders.commands.listReminders, (view) => {
+  const inOrder = [...view.entries(reminderMap).values()].toSorted((a, b) => a.dueAtMs - b.dueAtMs);
+  return { emailReminders: inOrder.map((each) => toResponse(view, each)) };
 });
 
-const deleteReminder = signedInTurn({
-  ...Reminders.commands.deleteReminder,
-  turn: (turn, { reminderId }) => {
-    const before = turn.entry(reminderMap, reminderId);
-    if (before === undefined) return unknown;
-    removeReminder(turn, before);
-    return { message: 'Email reminder deleted' };
-  },
+const deleteReminder = signedInTurn(Reminders.commands.deleteReminder, (turn, { reminderId }) => {
+  const before = turn.entry(reminderMap, reminderId);
+  if (before === undefined) return unknown;
+  removeReminder(turn, before);
+  return { message: 'Email reminder deleted' };
 });
 
 function toResponse(view: View, reminder: Reminder): ReminderResponse {
   return {
     uuid: reminder.uuid,
     dueAt: reminder.dueAtMs,
-    message: messageOf(view, reminder),
+    message: openMessage(view, reminder),
     sent: reminder.state === 'sent',
     createdAt: reminder.createdAtMs,
   };

@@ -50,7 +50,6 @@ export type Reminder = z.infer<typeof storedSchema>;
 /** Keyed by uuid. */
 export const reminderMap = sliceMap<Reminder>({
   family: 'email-reminder',
-  format: 1,
   entriesMax: remindersMax,
   schema: storedSchema,
 });
@@ -60,7 +59,7 @@ const sealedFor = (view: View, uuid: string) => ({ userUuid: view.self.id, purpo
 export const sealMessage = (turn: Turn, uuid: string, message: string): Uint8Array =>
   turn.use(UserSecrets).seal(sealedFor(turn, uuid), message, turn.random);
 
-export const messageOf = (view: View, { uuid, message }: Reminder): string =>
+export const openMessage = (view: View, { uuid, message }: Reminder): string =>
   view.use(UserSecrets).open(sealedFor(view, uuid), message);
 
 export const ended = (before: Reminder, state: 'sent' | 'expired', nowMs: number): Reminder => ({

@@ -9,7 +9,7 @@ import { isInUse, profileSlice } from '../profile.ts';
 import { scheduleOf } from '../schedule.ts';
 import { settingValue } from '../settings/stored.ts';
 import { Reminders } from './contract.ts';
-import { afterDue, ended, heldBack, isGone, messageOf, type Reminder, reminderMap } from './reminder.ts';
+import { afterDue, ended, heldBack, isGone, openMessage, type Reminder, reminderMap } from './reminder.ts';
 
 const { sendReminders } = Reminders.timers;
 
@@ -34,7 +34,6 @@ export const {
 
 export const sendRemindersTimer = timer({
   ...sendReminders,
-  missed: 'fire-once',
   turn: (turn) => {
     for (const each of turn.entries(reminderMap).values()) {
       if (isGone(each, turn.nowMs)) turn.removeEntry(reminderMap, each.uuid);
@@ -59,7 +58,7 @@ function recipientOf(turn: Turn): string | undefined {
 }
 
 function send(turn: Turn, reminder: Reminder, recipient: string): void {
-  const message = messageOf(turn, reminder);
+  const message = openMessage(turn, reminder);
   const text = textOf([
     message,
     `It was due on ${isoTime(reminder.dueAtMs)}.`,

@@ -71,7 +71,7 @@ const sources: Readonly<Record<ExportCursor['part'], Source<AnyTable>>> = {
 
 type PagePlans = { readonly own?: RangePlan<AnyTable>; readonly theirs?: CrossOwnerPlan<AnyTable> };
 
-export function pagePlans(view: View, { part, vault, after }: ExportCursor): PagePlans {
+export function exportPagePlans(view: View, { part, vault, after }: ExportCursor): PagePlans {
   const { table, head: headOf, subset, columns } = sources[part];
   const page = {
     limit: pageRowsMax,

@@ -6,7 +6,7 @@ import type { View } from '../../../runtime/command.ts';
 import { type ExportProgress, exportBeginning, exportPiece, exportStart } from '../../export-file.ts';
 import { fullKeyParams } from '../../identity/key-params.ts';
 import { type OwnAccount, ownAccount, ownRow } from '../account/own-account.ts';
-import { exportPageOf, type PageRows, pagePlans } from './export-pages.ts';
+import { exportPageOf, exportPagePlans, type PageRows } from './export-pages.ts';
 
 interface PieceRequest {
   readonly progress: ExportProgress | null;
@@ -23,7 +23,7 @@ const nothing: PageRows = { rows: [], complete: true, upTo: 0 };
 
 export const exportPieces = {
   reads: (view: View, { progress }: PieceRequest) => ({
-    ...pagePlans(view, (progress ?? exportStart).cursor),
+    ...exportPagePlans(view, (progress ?? exportStart).cursor),
     ...ownAccount(view),
   }),
   answer(view: View, { progress, itemsOnly = false }: PieceRequest, { own, theirs, account }: PieceReads) {

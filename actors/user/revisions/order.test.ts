@@ -1,5 +1,5 @@
 import test from 'ava';
-import { newestFirst } from './order.ts';
+import { compareNewestFirst } from './order.ts';
 
 const at = (created_at: string, uuid: string) => ({ uuid, created_at });
 
@@ -9,7 +9,7 @@ test('the newest is first, and those of one moment are in the same order however
     [oldest, a, b, newest],
     [b, oldest, newest, a],
   ]) {
-    t.deepEqual(input.toSorted(newestFirst), [newest, b, a, oldest]);
+    t.deepEqual(input.toSorted(compareNewestFirst), [newest, b, a, oldest]);
   }
-  t.is(newestFirst(a, { ...a }), 0);
+  t.is(compareNewestFirst(a, { ...a }), 0);
 });

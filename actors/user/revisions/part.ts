@@ -1,10 +1,14 @@
 /** The history of the user's items (docs/protocol/sync.md, "Revisions"). */
 import { range, type Turn, tell, type View } from '../../../runtime/command.ts';
 import { isUuid } from '../../collection/incoming.ts';
-import { type ItemRow, transferVersionOf } from '../../collection/item.ts';
-import { leftPlan, removeLeft } from '../../collection/revisions/deleted-elsewhere.ts';
+import { transferVersionOf } from '../../collection/item.ts';
+import { type Locations, locatedRows, locationsPlan, owningRowsOf } from '../../collection/locations.ts';
 import {
-  deleteRevision as deleteFound,
+  remainingRevisionsPlan,
+  removeRemainingRevisions,
+} from '../../collection/revisions/deleted-elsewhere.ts';
+import {
+  removeRevision as deleteFound,
   type HistoryPlans,
   historyOf,
   historyPlan,
@@ -15,11 +19,14 @@ import {
   revisionPlan,
 } from '../../collection/revisions/read.ts';
 import { revision } from '../../collection/revisions/table.ts';
-import { elsewherePlan, tellElsewhere, tellVaults } from '../../collection/revisions/tell-elsewhere.ts';
+import {
+  formerCollectionsPlan,
+  tellFormerCollections,
+  tellFormerVaults,
+} from '../../collection/revisions/tell-elsewhere.ts';
 import { revisionTimers } from '../../collection/revisions/timers.ts';
 import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
 import { ItemSettings } from '../../collection/settings.ts';
-import { locationsPlan, owningRowsOf } from '../../collection/transfer/location-lookup.ts';
 import { refuse } from '../../reply.ts';
 import { VaultItems } from '../../vault/items/contract.ts';
 import { purging, userPart } from '../hooks.ts';
@@ -27,7 +34,7 @@ import { profileSlice } from '../profile.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { askIfThere } from '../vaults/ask.ts';
 import { Revisions } from './contract.ts';
-import { newestFirst } from './order.ts';
+import { compareNewestFirst } from './order.ts';
 
 const notUuids = refuse.badRequest('That is not the uuid of an item or a revision.');
 const unknown = refuse.notFound('Revision not found.');
@@ -38,10 +45,9 @@ const vaultsMax = 20;
 /** The history of an item in the own collection, and the vaults that may have more of it. */
 const historyHere = (itemUuid: string, own: (collection: string) => HistoryPlans) => ({
   reads: ({ self }: View) => ({ ...own(self.id), ...locationsPlan([itemUuid.toLowerCase()]) }),
-  turn: (turn: Turn, { first, moved }: LocationReads) => {
-    const locations = [...first.rows, ...moved.rows];
+  turn: (turn: Turn, locations: Locations) => {
     const owningRow = owningRowsOf(locations).get(itemUuid.toLowerCase());
-    const vaults = locations
+    const vaults = locatedRows(locations)
       .filter((row) => row.collection !== turn.self.id && row.shared_vault_uuid === row.collection)
       .toSorted((a, b) => transferVersionOf(b) - transferVersionOf(a))
       .map(({ collection }) => collection);
@@ -51,71 +57,58 @@ const historyHere = (itemUuid: string, own: (collection: string) => HistoryPlans
   },
 });
 
-interface LocationReads {
-  readonly first: { readonly rows: readonly ItemRow[] };
-  readonly moved: { readonly rows: readonly ItemRow[] };
-}
-
-const listRevisions = signedInWorkflow({
-  ...Revisions.commands.listRevisions,
-  run: async (workflow, { itemUuid }) => {
-    if (!isUuid(itemUuid)) return workflow.turn({ turn: () => notUuids });
-    const { id: by } = workflow.self;
-    const here = historyHere(itemUuid, (collection) => historyPlan(collection, itemUuid));
-    const { own, vaults } = await workflow.turn({
-      reads: here.reads,
-      turn: (turn, reads) => {
-        const { vaults, isDeleted } = here.turn(turn, reads);
-        const history = isDeleted ? [] : historyOf(turn, itemUuid, reads);
-        return { own: history.map((row) => listEntryOf(row, itemUuid)), vaults };
-      },
-    });
-    if (vaults.length === 0) return { revisions: own };
-    const revisions = [...own];
-    for (const uuid of vaults) {
-      const reply = await askIfThere(workflow, VaultItems, uuid, (vault) =>
-        vault.listRevisions({ by, itemUuid }),
-      );
-      revisions.push(...(reply?.revisions ?? []));
-    }
-    const newest = revisions.toSorted(newestFirst);
-    const { perItemMax } = workflow.use(ItemSettings).revisions;
-    return { revisions: newest.slice(0, perItemMax) };
-  },
+const listRevisions = signedInWorkflow(Revisions.commands.listRevisions, async (workflow, { itemUuid }) => {
+  if (!isUuid(itemUuid)) return workflow.turn({ turn: () => notUuids });
+  const { id: by } = workflow.self;
+  const here = historyHere(itemUuid, (collection) => historyPlan(collection, itemUuid));
+  const { own, vaults } = await workflow.turn({
+    reads: here.reads,
+    turn: (turn, reads) => {
+      const { vaults, isDeleted } = here.turn(turn, reads);
+      const history = isDeleted ? [] : historyOf(turn, itemUuid, reads);
+      return { own: history.map((row) => listEntryOf(row, itemUuid)), vaults };
+    },
+  });
+  if (vaults.length === 0) return { revisions: own };
+  const revisions = [...own];
+  for (const uuid of vaults) {
+    const reply = await askIfThere(workflow, VaultItems, uuid, (vault) =>
+      vault.listRevisions({ by, itemUuid }),
+    );
+    revisions.push(...(reply?.revisions ?? []));
+  }
+  const newest = revisions.toSorted(compareNewestFirst);
+  const { perItemMax } = workflow.use(ItemSettings).revisions;
+  return { revisions: newest.slice(0, perItemMax) };
 });
 
 const areUuids = ({ itemUuid, id }: RevisionName): boolean => isUuid(itemUuid) && isUuid(id);
 
-const getRevision = signedInWorkflow({
-  ...Revisions.commands.getRevision,
-  run: async (workflow, { itemUuid, id }) => {
-    const name = { itemUuid, id };
-    if (!areUuids(name)) return workflow.turn({ turn: () => notUuids });
-    const { id: by } = workflow.self;
-    const here = historyHere(itemUuid, (collection) => revisionPlan(collection, name));
-    const { own, vaults } = await workflow.turn({
-      reads: here.reads,
-      turn: (turn, reads) => {
-        const { vaults, isDeleted } = here.turn(turn, reads);
-        const row = isDeleted ? undefined : revisionIn(reads, turn.self.id, name);
-        return { own: row, vaults };
-      },
-    });
-    if (own !== undefined) return { revision: revisionBodyOf(own, itemUuid) };
-    for (const uuid of vaults) {
-      const reply = await askIfThere(workflow, VaultItems, uuid, (vault) =>
-        vault.getRevision({ by, ...name }),
-      );
-      if (reply?.revision) return { revision: reply.revision };
-    }
-    return unknown;
-  },
+const getRevision = signedInWorkflow(Revisions.commands.getRevision, async (workflow, { itemUuid, id }) => {
+  const name = { itemUuid, id };
+  if (!areUuids(name)) return workflow.turn({ turn: () => notUuids });
+  const { id: by } = workflow.self;
+  const here = historyHere(itemUuid, (collection) => revisionPlan(collection, name));
+  const { own, vaults } = await workflow.turn({
+    reads: here.reads,
+    turn: (turn, reads) => {
+      const { vaults, isDeleted } = here.turn(turn, reads);
+      const row = isDeleted ? undefined : revisionIn(reads, turn.self.id, name);
+      return { own: row, vaults };
+    },
+  });
+  if (own !== undefined) return { revision: revisionBodyOf(own, itemUuid) };
+  for (const uuid of vaults) {
+    const reply = await askIfThere(workflow, VaultItems, uuid, (vault) => vault.getRevision({ by, ...name }));
+    if (reply?.revision) return { revision: reply.revision };
+  }
+  return unknown;
 });
 
 /** Also deletes what saves have left in vaults, as long as the item is the user's. */
-const deleteRevision = signedInWorkflow({
-  ...Revisions.commands.deleteRevision,
-  run: async (workflow, { itemUuid, id }) => {
+const deleteRevision = signedInWorkflow(
+  Revisions.commands.deleteRevision,
+  async (workflow, { itemUuid, id }) => {
     const name = { itemUuid, id };
     if (!areUuids(name)) return workflow.turn({ turn: () => notUuids });
     const { id: by } = workflow.self;
@@ -134,13 +127,13 @@ const deleteRevision = signedInWorkflow({
     }
     return { message: 'The revision is deleted.' };
   },
-});
+);
 
 /** Also for an account that is being purged. */
 const deletedHere = tell({
   ...Revisions.tells.deletedHere,
-  reads: (_view, payload) => elsewherePlan(payload),
-  turn: (turn, payload, _sender, reads) => tellElsewhere(turn, payload, reads),
+  reads: (_view, payload) => formerCollectionsPlan(payload),
+  turn: (turn, payload, _sender, reads) => tellFormerCollections(turn, payload, reads),
 });
 
 /**
@@ -149,10 +142,10 @@ const deletedHere = tell({
  */
 const deletedElsewhere = tell({
   ...Revisions.tells.deletedElsewhere,
-  reads: (view, payload) => ({ ...leftPlan(view, payload), ...elsewherePlan(payload) }),
+  reads: (view, payload) => ({ ...remainingRevisionsPlan(view, payload), ...formerCollectionsPlan(payload) }),
   turn: (turn, payload, { address: deletedBy }, reads) => {
-    tellVaults(turn, payload, reads, deletedBy.id);
-    if (!isGone(turn)) removeLeft(turn, payload, reads);
+    tellFormerVaults(turn, payload, reads, deletedBy.id);
+    if (!isGone(turn)) removeRemainingRevisions(turn, payload, reads);
   },
 });
 

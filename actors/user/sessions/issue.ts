@@ -30,10 +30,10 @@ export interface NewSession {
 
 /** Opens the kind of session that the account's protocol version knows. */
 export function grantAccess(turn: Turn, protocolVersion: string, newSession: NewSession): GrantedSession {
-  return hasSessions(protocolVersion) ? openSession(turn, newSession) : openLegacySession(turn, newSession);
+  return hasSessions(protocolVersion) ? issueSession(turn, newSession) : openLegacySession(turn, newSession);
 }
 
-export function openSession(turn: Turn, newSession: NewSession): IssuedSession {
+export function issueSession(turn: Turn, newSession: NewSession): IssuedSession {
   const pair = newPair(turn, styleOf(turn, newSession.apiVersion));
   return issued(turn, keepSession(turn, newSession, pair), pair);
 }

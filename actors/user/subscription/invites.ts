@@ -37,7 +37,7 @@ import { Subscription } from './contract.ts';
 import { ownSubscriptionId } from './own-subscription.ts';
 
 /** Finds the inviter: an invitee knows only the uuid of the invite. */
-export const inviteTable = table({
+export const subscriptionInviteTable = table({
   name: 'subscription_invite',
   columns: { user_uuid: 'uuid', uuid: 'uuid' },
   key: ['user_uuid', 'uuid'],
@@ -70,7 +70,6 @@ type Invite = z.infer<typeof inviteSchema>;
 /** Keyed by uuid. */
 export const inviteMap = sliceMap<Invite>({
   family: 'subscription-invite',
-  format: 1,
   entriesMax: invitesMax,
   schema: inviteSchema,
 });
@@ -81,8 +80,7 @@ const invitedBefore = refuse.badRequest('This address is invited already.');
 const tooManyOpen = refuse.badRequest(`A subscription is shared with ${openInvitesMax} others at most.`);
 const tooManyToday = refuse.badRequest('Too many invites were sent within a day. Please try again later.');
 
-export const createInvite = signedInTurn({
-  ...Subscription.commands.createInvite,
+export const createInvite = signedInTurn(Subscription.commands.createInvite, {
   repeat: 'recorded',
   turn: (turn, { identifier }, _reads, { session }) => {
     const invitee = normaliseUsername(identifier);
@@ -103,30 +101,27 @@ export const createInvite = signedInTurn({
     const times = { createdAtMicros: turn.nowMicros, updatedAtMicros: turn.nowMicros };
     const uuid = turn.random.uuid();
     turn.setEntry(inviteMap, uuid, { uuid, inviter, invitee, status: 'sent', inviteeUuid: null, ...times });
-    turn.put(inviteTable, { user_uuid: turn.self.id, uuid });
+    turn.put(subscriptionInviteTable, { user_uuid: turn.self.id, uuid });
     mailInvite(turn, { uuid, inviter, invitee });
     audit(turn, 'subscription-invite-sent', session, uuid);
     return { success: true, sharedSubscriptionInvitationUuid: uuid };
   },
 });
 
-export const listInvites = signedInRead({
-  ...Subscription.commands.listInvites,
-  answer: (view) => {
-    const subscriptionId = ownSubscriptionId(view);
-    const invitations = newestFirst(view).map((invite) => ({
-      uuid: invite.uuid,
-      inviterIdentifier: invite.inviter,
-      inviterIdentifierType: 'email',
-      inviteeIdentifier: invite.invitee,
-      inviteeIdentifierType: 'email',
-      status: invite.status,
-      subscriptionId,
-      createdAt: invite.createdAtMicros,
-      updatedAt: invite.updatedAtMicros,
-    }));
-    return { invitations };
-  },
+export const listInvites = signedInRead(Subscription.commands.listInvites, (view) => {
+  const subscriptionId = ownSubscriptionId(view);
+  const invitations = newestFirst(view).map((invite) => ({
+    uuid: invite.uuid,
+    inviterIdentifier: invite.inviter,
+    inviterIdentifierType: 'email',
+    inviteeIdentifier: invite.invitee,
+    inviteeIdentifierType: 'email',
+    status: invite.status,
+    subscriptionId,
+    createdAt: invite.createdAtMicros,
+    updatedAt: invite.updatedAtMicros,
+  }));
+  return { invitations };
 });
 
 /** False: it is none of the account's own. */
@@ -205,7 +200,7 @@ function change(turn: Turn, invite: Invite, to: Partial<Invite>): void {
 function forget(turn: Turn, invite: Invite | undefined): void {
   if (invite === undefined) return;
   turn.removeEntry(inviteMap, invite.uuid);
-  turn.remove(inviteTable, { user_uuid: turn.self.id, uuid: invite.uuid });
+  turn.remove(subscriptionInviteTable, { user_uuid: turn.self.id, uuid: invite.uuid });
 }
 
 const inviteMailId = (inviteUuid: string): string => `invite:${inviteUuid}`;

@@ -34,9 +34,9 @@ import { isRefused, type Refused } from '../../reply.ts';
 import type { SignedInRequest } from '../../signed-in.ts';
 import {
   type CommandIdentity,
+  commandIdentityOf,
   commandIdPattern,
   holdLost,
-  identityOf,
   isUnderWay,
   journalFull,
   needsModernApi,
@@ -81,7 +81,7 @@ export async function carryOut<P extends Plans>(
   request: NamedSync,
   sync: SyncExecution<P>,
 ): Promise<SyncReply | Refused> {
-  const named = identityOf(request.identity ?? { id: null, digest: null });
+  const named = commandIdentityOf(request.identity ?? { id: null, digest: null });
   const identity = isLegacy(request) ? needsModernApi : named;
   // A turn gives the refusal, as it checks the session first.
   if (isRefused(identity)) return workflow.turn<never>({ turn: () => identity });

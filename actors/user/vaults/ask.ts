@@ -50,4 +50,4 @@ export async function forEach<T>(all: readonly T[], work: (each: T) => Promise<u
 }
 
 /** A step that only checks the session. */
-export const checkSession = { turn: () => ({}) };
+export const sessionCheckStep = { turn: () => ({}) };

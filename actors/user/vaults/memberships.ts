@@ -12,14 +12,14 @@
 import { z } from 'zod';
 import { type Turn, tell, type View } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
-import { head, isFull } from '../../collection/head.ts';
+import { head, isCollectionFull } from '../../collection/head.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { Vault } from '../../vault/contract.ts';
 import { membershipsMax, VaultSettings } from '../../vault/settings.ts';
 import { audit } from '../audit/trail.ts';
 import { User } from '../contract.ts';
-import { notify, notifyPlans, selfRemoved } from '../inbox/notifications.ts';
+import { notifyPlans, notifyUser, selfRemoved } from '../inbox/notifications.ts';
 import { isActive, profileSlice } from '../profile.ts';
 import { settingValue } from '../settings/stored.ts';
 import { Vaults } from './contract.ts';
@@ -39,7 +39,6 @@ export type Membership = Readonly<z.infer<typeof membershipSchema>>;
 /** Keyed by the vault's uuid. */
 export const membershipMap = sliceMap<Membership>({
   family: 'membership',
-  format: 1,
   entriesMax: membershipsMax + endedMax,
   schema: membershipSchema,
 });
@@ -81,7 +80,7 @@ export function startJoining(turn: Turn, vaultUuid: string): Joining | Refused {
   const before = turn.entry(membershipMap, vaultUuid);
   if (before?.state === 'member') return { vaultUuid, isMember: true };
   const isRepeat = before !== undefined && isCounted(turn, before);
-  if (!isRepeat && isFull(turn.get(head), turn.use(ItemSettings).quota)) return accountIsFull;
+  if (!isRepeat && isCollectionFull(turn.get(head), turn.use(ItemSettings).quota)) return accountIsFull;
   const others = [...turn.entries(membershipMap)].filter(([uuid]) => uuid !== vaultUuid);
   const counted = others.filter(([, entry]) => isCounted(turn, entry)).length;
   if (counted >= turn.use(VaultSettings).vaultsMax) return tooMany;
@@ -138,7 +137,7 @@ export const leftTell = tell({
   turn: (turn, left, _sender, reads) => {
     if (!isActive(turn)) return;
     if (noteLeft(turn, left)) audit(turn, 'shared-vault-left', null, left.vaultUuid);
-    notify(turn, [selfRemoved(left.vaultUuid)], left.at, reads);
+    notifyUser(turn, [selfRemoved(left.vaultUuid)], left.at, reads);
   },
 });
 

@@ -7,7 +7,7 @@ import { audit } from '../audit/trail.ts';
 import { userPart } from '../hooks.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { acceptVaultInvite, declineInboundInvites, endVaultInvite } from './answer-invites.ts';
-import { askVault, checkSession, namesNoUser, uuidOf } from './ask.ts';
+import { askVault, namesNoUser, sessionCheckStep, uuidOf } from './ask.ts';
 import { Vaults } from './contract.ts';
 import { listVaults } from './list.ts';
 import { inviteMailSlice, mailVaultInviteTell } from './mail-invite.ts';
@@ -32,19 +32,19 @@ import {
   listVaultInvites,
 } from './sent-invites.ts';
 
-const listVaultMembers = signedInWorkflow({
-  ...Vaults.commands.listVaultMembers,
-  run: async (workflow, { sharedVaultUuid }) => {
-    await workflow.turn(checkSession);
+const listVaultMembers = signedInWorkflow(
+  Vaults.commands.listVaultMembers,
+  async (workflow, { sharedVaultUuid }) => {
+    await workflow.turn(sessionCheckStep);
     return askVault(workflow, sharedVaultUuid, (vault) => vault.members({ by: workflow.self.id }));
   },
-});
+);
 
-const removeVaultMember = signedInWorkflow({
-  ...Vaults.commands.removeVaultMember,
-  run: async (workflow, { sharedVaultUuid, userUuid: sent }) => {
+const removeVaultMember = signedInWorkflow(
+  Vaults.commands.removeVaultMember,
+  async (workflow, { sharedVaultUuid, userUuid: sent }) => {
     const { id: by } = workflow.self;
-    await workflow.turn(checkSession);
+    await workflow.turn(sessionCheckStep);
     const userUuid = uuidOf(sent) ?? namesNoUser;
     const removed = await askVault(workflow, sharedVaultUuid, (vault) =>
       vault.removeMember({ by, userUuid }),
@@ -59,88 +59,80 @@ const removeVaultMember = signedInWorkflow({
       },
     });
   },
-});
+);
 
-const designateSurvivor = signedInWorkflow({
-  ...Vaults.commands.designateSurvivor,
-  run: async (workflow, { sharedVaultUuid, userUuid: sent }) => {
-    await workflow.turn(checkSession);
+const designateSurvivor = signedInWorkflow(
+  Vaults.commands.designateSurvivor,
+  async (workflow, { sharedVaultUuid, userUuid: sent }) => {
+    await workflow.turn(sessionCheckStep);
     const userUuid = uuidOf(sent) ?? namesNoUser;
     const done = await askVault(workflow, sharedVaultUuid, (vault) =>
       vault.designateSurvivor({ by: workflow.self.id, userUuid }),
     );
     return isRefused(done) ? done : { success: true };
   },
+);
+
+const createVault = signedInWorkflow(Vaults.commands.createVault, async (workflow) => {
+  const { self, callId } = workflow;
+  // A repeat of the call makes the same vault.
+  const vaultUuid = derivedUuid(`vault\u0000${self.id}\u0000${callId}`);
+  await workflow.turn({
+    turn: (turn) => (mayCollaborate(turn) ? startJoining(turn, vaultUuid) : switchedOff),
+  });
+  const answer = await askVault(workflow, vaultUuid, (vault) => vault.create({ by: self.id }));
+  return workflow.lastTurn({
+    turn: (turn, _reads, { session }) => {
+      if (isRefused(answer)) {
+        stopJoining(turn, vaultUuid);
+        return answer;
+      }
+      const { membership, ...vault } = answer;
+      noteJoined(turn, { vaultUuid, membership });
+      audit(turn, 'shared-vault-made', session, vaultUuid);
+      return vault;
+    },
+  });
 });
 
-const createVault = signedInWorkflow({
-  ...Vaults.commands.createVault,
-  run: async (workflow) => {
-    const { self, callId } = workflow;
-    // A repeat of the call makes the same vault.
-    const vaultUuid = derivedUuid(`vault\u0000${self.id}\u0000${callId}`);
-    await workflow.turn({
-      turn: (turn) => (mayCollaborate(turn) ? startJoining(turn, vaultUuid) : switchedOff),
-    });
-    const answer = await askVault(workflow, vaultUuid, (vault) => vault.create({ by: self.id }));
-    return workflow.lastTurn({
-      turn: (turn, _reads, { session }) => {
-        if (isRefused(answer)) {
-          stopJoining(turn, vaultUuid);
-          return answer;
-        }
-        const { membership, ...vault } = answer;
-        noteJoined(turn, { vaultUuid, membership });
-        audit(turn, 'shared-vault-made', session, vaultUuid);
-        return vault;
-      },
-    });
-  },
-});
-
-const deleteVault = signedInWorkflow({
-  ...Vaults.commands.deleteVault,
-  run: async (workflow, { sharedVaultUuid }) => {
-    await workflow.turn(checkSession);
-    const ended = await askVault(workflow, sharedVaultUuid, (vault) => vault.end({ by: workflow.self.id }));
-    if (isRefused(ended)) return ended;
-    const vaultUuid = sharedVaultUuid.toLowerCase();
-    return workflow.lastTurn({
-      turn: (turn, _reads, { session }) => {
-        noteLeft(turn, { vaultUuid, ...ended });
-        audit(turn, 'shared-vault-deleted', session, vaultUuid);
-        return { success: true };
-      },
-    });
-  },
+const deleteVault = signedInWorkflow(Vaults.commands.deleteVault, async (workflow, { sharedVaultUuid }) => {
+  await workflow.turn(sessionCheckStep);
+  const ended = await askVault(workflow, sharedVaultUuid, (vault) => vault.end({ by: workflow.self.id }));
+  if (isRefused(ended)) return ended;
+  const vaultUuid = sharedVaultUuid.toLowerCase();
+  return workflow.lastTurn({
+    turn: (turn, _reads, { session }) => {
+      noteLeft(turn, { vaultUuid, ...ended });
+      audit(turn, 'shared-vault-deleted', session, vaultUuid);
+      return { success: true };
+    },
+  });
 });
 
 /** Each costs a tell. */
 const leaveBatchMax = 100;
 
-const commands = {
-  createVault,
-  listVaults,
-  deleteVault,
-  listVaultMembers,
-  removeVaultMember,
-  designateSurvivor,
-  inviteToVault,
-  changeVaultInvite,
-  acceptVaultInvite,
-  endVaultInvite,
-  listVaultInvites,
-  cancelVaultInvites,
-  listOutboundInvites,
-  cancelOutboundInvites,
-  declineInboundInvites,
-};
-
 export const vaults = userPart(Vaults, {
   name: 'vaults',
   uses: [ItemSettings, VaultSettings],
   slices: [membershipMap, inviteMailSlice],
-  commands,
+  commands: {
+    createVault,
+    listVaults,
+    deleteVault,
+    listVaultMembers,
+    removeVaultMember,
+    designateSurvivor,
+    inviteToVault,
+    changeVaultInvite,
+    acceptVaultInvite,
+    endVaultInvite,
+    listVaultInvites,
+    cancelVaultInvites,
+    listOutboundInvites,
+    cancelOutboundInvites,
+    declineInboundInvites,
+  },
   tells: { joined: joinedTell, left: leftTell, mailVaultInvite: mailVaultInviteTell },
   on: {
     purgeFirst: { turn: (turn) => ({ left: leaveSomeVaults(turn, leaveBatchMax) ? 'more' : 'nothing' }) },

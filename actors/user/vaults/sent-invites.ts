@@ -9,9 +9,9 @@ import { type Refused, refuse } from '../../reply.ts';
 import { noSuchInvite, Vault } from '../../vault/contract.ts';
 import { inviteResponse } from '../../vault/responses.ts';
 import { VaultSettings } from '../../vault/settings.ts';
-import { type InviteRow, inviteTable } from '../../vault/tables.ts';
+import { type InviteRow, vaultInviteTable } from '../../vault/tables.ts';
 import { signedInWorkflow } from '../signed-in.ts';
-import { askIfThere, askVault, checkSession, forEach, uuidOf } from './ask.ts';
+import { askIfThere, askVault, forEach, sessionCheckStep, uuidOf } from './ask.ts';
 import { Vaults } from './contract.ts';
 import { fromStart, membershipFor, ownVaultsPlan } from './list.ts';
 import { mayCollaborate, switchedOff } from './memberships.ts';
@@ -27,9 +27,9 @@ const tooLong = refuse.badRequest(`An encrypted message may have ${encryptedMess
 const notStorable = refuse.badRequest('The encrypted message contains characters that cannot be stored.');
 const tooMany = refuse.badRequest('You have sent as many invites as you can. Please cancel some first.');
 
-export const inviteToVault = signedInWorkflow({
-  ...Vaults.commands.inviteToVault,
-  run: async (workflow, { sharedVaultUuid, recipient_uuid, encrypted_message, permission }) => {
+export const inviteToVault = signedInWorkflow(
+  Vaults.commands.inviteToVault,
+  async (workflow, { sharedVaultUuid, recipient_uuid, encrypted_message, permission }) => {
     const { id: by } = workflow.self;
     const { recipientUuid, owned } = await workflow.turn({
       reads: ownVaultsPlan,
@@ -47,11 +47,11 @@ export const inviteToVault = signedInWorkflow({
     const invitation = { recipientUuid, encryptedMessage: encrypted_message, permission };
     return askVault(workflow, sharedVaultUuid, (vault) => vault.invite({ by, ...invitation }));
   },
-});
+);
 
-export const changeVaultInvite = signedInWorkflow({
-  ...Vaults.commands.changeVaultInvite,
-  run: async (workflow, { sharedVaultUuid, inviteUuid, encrypted_message, permission }) => {
+export const changeVaultInvite = signedInWorkflow(
+  Vaults.commands.changeVaultInvite,
+  async (workflow, { sharedVaultUuid, inviteUuid, encrypted_message, permission }) => {
     const { owned } = await workflow.turn({
       reads: ownVaultsPlan,
       turn: (turn, reads) => {
@@ -69,7 +69,7 @@ export const changeVaultInvite = signedInWorkflow({
       noSuchInvite,
     );
   },
-});
+);
 
 function defectOf(encryptedMessage: string): Refused | undefined {
   if (encryptedMessage === '') return empty;
@@ -77,44 +77,41 @@ function defectOf(encryptedMessage: string): Refused | undefined {
   return isStorableText(encryptedMessage) ? undefined : notStorable;
 }
 
-export const listVaultInvites = signedInWorkflow({
-  ...Vaults.commands.listVaultInvites,
-  run: async (workflow, { sharedVaultUuid }) => {
-    await workflow.turn(checkSession);
+export const listVaultInvites = signedInWorkflow(
+  Vaults.commands.listVaultInvites,
+  async (workflow, { sharedVaultUuid }) => {
+    await workflow.turn(sessionCheckStep);
     const { id: by } = workflow.self;
     const sent = await askIfThere(workflow, Vault, sharedVaultUuid, (vault) => vault.sentInvites({ by }));
     return sent ?? { invites: [] };
   },
+);
+
+export const listOutboundInvites = signedInWorkflow(Vaults.commands.listOutboundInvites, async (workflow) => {
+  const owned = await workflow.turn({ reads: ownVaultsPlan, turn: ownedBy });
+  return workflow.lastTurn({
+    reads: (view) => ({ sent: sentPlan(view, owned) }),
+    turn: (turn, { sent }) => ({
+      invites: rowsOf(sent)
+        .filter(({ sender_uuid }) => sender_uuid === turn.self.id)
+        .map(inviteResponse),
+    }),
+  });
 });
 
-export const listOutboundInvites = signedInWorkflow({
-  ...Vaults.commands.listOutboundInvites,
-  run: async (workflow) => {
-    const owned = await workflow.turn({ reads: ownVaultsPlan, turn: ownedBy });
-    return workflow.lastTurn({
-      reads: (view) => ({ sent: sentPlan(view, owned) }),
-      turn: (turn, { sent }) => ({
-        invites: rowsOf(sent)
-          .filter(({ sender_uuid }) => sender_uuid === turn.self.id)
-          .map(inviteResponse),
-      }),
-    });
-  },
-});
-
-export const cancelVaultInvites = signedInWorkflow({
-  ...Vaults.commands.cancelVaultInvites,
-  run: async (workflow, { sharedVaultUuid }) => {
-    await workflow.turn(checkSession);
+export const cancelVaultInvites = signedInWorkflow(
+  Vaults.commands.cancelVaultInvites,
+  async (workflow, { sharedVaultUuid }) => {
+    await workflow.turn(sessionCheckStep);
     const { id: by } = workflow.self;
     await askIfThere(workflow, Vault, sharedVaultUuid, (vault) => vault.cancelInvites({ by }));
     return { success: true };
   },
-});
+);
 
-export const cancelOutboundInvites = signedInWorkflow({
-  ...Vaults.commands.cancelOutboundInvites,
-  run: async (workflow) => {
+export const cancelOutboundInvites = signedInWorkflow(
+  Vaults.commands.cancelOutboundInvites,
+  async (workflow) => {
     const owned = await workflow.turn({ reads: ownVaultsPlan, turn: ownedBy });
     const { id: by } = workflow.self;
     await forEach(owned, (vaultUuid) =>
@@ -122,7 +119,7 @@ export const cancelOutboundInvites = signedInWorkflow({
     );
     return { success: true };
   },
-});
+);
 
 type OwnVaults = PlanResults<ReturnType<typeof ownVaultsPlan>>;
 
@@ -132,7 +129,7 @@ const ownedBy = ({ self }: Pick<View, 'self'>, { vaults }: OwnVaults): readonly 
     .map(({ owner }) => owner);
 
 const sentPlan = (view: View, owned: readonly string[], columns?: readonly (keyof InviteRow)[]) =>
-  crossOwner(inviteTable, {
+  crossOwner(vaultInviteTable, {
     membership: membershipFor(view),
     owners: fromStart(owned),
     limit: listedMax,
@@ -140,13 +137,13 @@ const sentPlan = (view: View, owned: readonly string[], columns?: readonly (keyo
     ...(columns !== undefined && { columns }),
   });
 
-const rowsOf = ({ owners }: CrossOwnerResult<typeof inviteTable>): readonly InviteRow[] =>
+const rowsOf = ({ owners }: CrossOwnerResult<typeof vaultInviteTable>): readonly InviteRow[] =>
   owners.flatMap(({ rows }) => rows);
 
 /** One more invite may be sent, or one that was sent may be changed. The changed one does not count. */
 const checkLimits = (owned: readonly string[], isReplaced: (row: InviteRow) => boolean) => ({
   reads: (view: View) => ({ sent: sentPlan(view, owned, ['invitee', 'uuid', 'bytes']) }),
-  turn: (turn: View, { sent }: { readonly sent: CrossOwnerResult<typeof inviteTable> }) => {
+  turn: (turn: View, { sent }: { readonly sent: CrossOwnerResult<typeof vaultInviteTable> }) => {
     const others = rowsOf(sent).filter((row) => !isReplaced(row));
     return isWithinLimits(turn, others) ? {} : tooMany;
   },

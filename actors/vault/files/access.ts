@@ -10,7 +10,7 @@ import { type Refused, refuse } from '../../reply.ts';
 import { memberKey, vaultKey } from '../member-list.ts';
 import { type MemberRow, memberTable, vaultTable } from '../tables.ts';
 
-export const onlyReads = refuse.badRequest('You may only read in this shared vault.');
+export const readOnlyMember = refuse.badRequest('You may only read in this shared vault.');
 
 export const accessPlan = (view: View, by: string) => ({
   vaults: keys(vaultTable, [vaultKey(view)]),
@@ -33,7 +33,7 @@ export const rightsOf = ({ asker }: { readonly asker: Pick<MemberRow, 'permissio
 });
 
 /** Undefined if the token allows the use. It may still be redeemed. */
-export function refusalOf(
+export function refusalOfToken(
   view: View,
   claims: ValetClaims,
   asker: { readonly mayWrite: boolean } | undefined,

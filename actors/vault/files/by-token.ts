@@ -1,15 +1,16 @@
-/** The commands of a vault for its files, most of them by a valet token. */
-import { command, keys, sharedRead } from '../../../runtime/command.ts';
+/** The commands of a vault for its files. All but `mayUseFiles` are authorized by a valet token. */
+import { command, keys, sharedRead, type View } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
-import { deleteByToken, invalidToken, openedFile, stillThere } from '../../files/by-token.ts';
+import { answerIfUnchanged, deleteByToken, fileAnswer, invalidToken } from '../../files/by-token.ts';
 import { file, fileKey } from '../../files/tables.ts';
+import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { noSuchVault } from '../contract.ts';
-import { memberListFor, notify } from '../member-list.ts';
-import { accessOf, accessPlan, onlyReads, refusalOf, rightsOf } from './access.ts';
+import { addNotifications, memberListFor } from '../member-list.ts';
+import { accessOf, accessPlan, readOnlyMember, refusalOfToken, rightsOf } from './access.ts';
 import { VaultFiles } from './contract.ts';
 import { moveCommands } from './move.ts';
 import { vaultFiles } from './own-files.ts';
-import { changePlan, uploadCommands } from './uploads.ts';
+import { membersAndFilePlan, uploadCommands } from './uploads.ts';
 
 const mayUseFiles = sharedRead({
   ...VaultFiles.commands.mayUseFiles,
@@ -17,47 +18,47 @@ const mayUseFiles = sharedRead({
   answer: (view, { by, writes }, reads) => {
     const access = accessOf(view, by, reads);
     if (access === undefined) return noSuchVault;
-    return writes && !access.mayWrite ? onlyReads : { ok: {} };
+    return writes && !access.mayWrite ? readOnlyMember : { ok: {} };
   },
 });
 
 const deleteFile = command({
   ...VaultFiles.commands.deleteFile,
-  reads: changePlan,
+  reads: membersAndFilePlan,
   turn: (turn, request, { files, ...reads }) => {
     const { claims } = request;
     const memberList = memberListFor(turn, claims.userUuid, reads);
-    const refused = refusalOf(turn, claims, memberList && rightsOf(memberList));
-    if (refused !== undefined || memberList === undefined) return refused ?? invalidToken;
+    if (memberList === undefined) return invalidToken;
+    const refused = refusalOfToken(turn, claims, rightsOf(memberList));
+    if (refused !== undefined) return refused;
     const row = files.get(fileKey(turn, claims.remoteIdentifier));
     const deleted = deleteByToken(turn, vaultFiles(turn, memberList.vault), claims, row);
     if (deleted !== 'deleted') return deleted;
-    notify(turn, memberList.members, 'shared_vault_file_removed', turn.get(head).position);
+    addNotifications(turn, memberList.members, 'shared_vault_file_removed', turn.get(head).position);
     return { ok: {} };
   },
 });
 
+const accessAndFilePlan = (view: View, { claims }: { readonly claims: ValetClaims }) => ({
+  ...accessPlan(view, claims.userUuid),
+  files: keys(file, [fileKey(view, claims.remoteIdentifier)]),
+});
+
 const openFile = sharedRead({
   ...VaultFiles.commands.openFile,
-  reads: (view, request) => ({
-    ...accessPlan(view, request.claims.userUuid),
-    files: keys(file, [fileKey(view, request.claims.remoteIdentifier)]),
-  }),
-  answer: (view, request, { files, ...reads }) => {
-    const refused = refusalOf(view, request.claims, accessOf(view, request.claims.userUuid, reads));
-    return refused ?? openedFile(files.get(fileKey(view, request.claims.remoteIdentifier)));
+  reads: accessAndFilePlan,
+  answer: (view, { claims }, { files, ...reads }) => {
+    const refused = refusalOfToken(view, claims, accessOf(view, claims.userUuid, reads));
+    return refused ?? fileAnswer(files.get(fileKey(view, claims.remoteIdentifier)));
   },
 });
 
 const checkToken = sharedRead({
   ...VaultFiles.commands.checkToken,
-  reads: (view, request) => ({
-    ...accessPlan(view, request.claims.userUuid),
-    files: keys(file, [fileKey(view, request.claims.remoteIdentifier)]),
-  }),
+  reads: accessAndFilePlan,
   answer: (view, { claims, uploadUuid }, { files, ...reads }) => {
-    const refused = refusalOf(view, claims, accessOf(view, claims.userUuid, reads));
-    return refused ?? stillThere(files.get(fileKey(view, claims.remoteIdentifier)), uploadUuid);
+    const refused = refusalOfToken(view, claims, accessOf(view, claims.userUuid, reads));
+    return refused ?? answerIfUnchanged(files.get(fileKey(view, claims.remoteIdentifier)), uploadUuid);
   },
 });
 

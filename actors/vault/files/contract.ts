@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import {
-  byToken,
-  byTokenShapes,
   fileJobShapes,
   fileMoveTellShapes,
   fileTimerShapes,
+  valetTokenCommand,
+  valetTokenCommands,
 } from '../../files/messages.ts';
 import { movingFileSchema, ownerSchema } from '../../files/transfer.ts';
 import { answerSchema } from '../../reply.ts';
@@ -19,9 +19,9 @@ export const VaultFiles = contract({
   commands: {
     /** Whether the member may have a token. This only refuses early: the vault checks each use of the token again. */
     mayUseFiles: { request: z.object({ by, writes: z.boolean() }), reply: done },
-    ...byTokenShapes,
+    ...valetTokenCommands,
     /** See `actors/files/transfer.ts`. */
-    prepareFileTransfer: byToken(
+    prepareFileTransfer: valetTokenCommand(
       { to: ownerSchema },
       z.union([
         z.object({ file: movingFileSchema, fromOwnerUuid: z.string() }),
@@ -29,9 +29,9 @@ export const VaultFiles = contract({
       ]),
     ),
     /** `fromOwnerUuid`: the user in whose quota the file has counted so far. */
-    applyFileTransfer: byToken({ file: movingFileSchema, fromOwnerUuid: z.string() }, z.object({})),
+    applyFileTransfer: valetTokenCommand({ file: movingFileSchema, fromOwnerUuid: z.string() }, z.object({})),
     /** Answers whether this has moved the file. */
-    finalizeFileTransfer: byToken({ applied: z.boolean() }, z.object({ moved: z.boolean() })),
+    finalizeFileTransfer: valetTokenCommand({ applied: z.boolean() }, z.object({ moved: z.boolean() })),
   },
   tells: fileMoveTellShapes,
   timers: {

@@ -1,28 +1,29 @@
-/** A vault as the source or the target of a file that moves (`actors/files/transfer.ts`). */
-import { command, keys, type Turn, tell, timer, type View, workflow } from '../../../runtime/command.ts';
+/** The vault's side of the transfer of a file, as its source or its target. `actors/files/transfer.ts` has the protocol. */
+import { command, keys, workflow } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { invalidToken } from '../../files/by-token.ts';
-import { refusalByGarbage } from '../../files/garbage.ts';
+import { refusalForGarbage } from '../../files/garbage.ts';
 import { file, fileKey } from '../../files/tables.ts';
-import {
-  applyFileTransfer,
-  applyPlan,
-  type Finalizing,
-  finalizeFileTransfer,
-  finalizePlan,
-  forgetIncoming,
-  prepareFileTransfer,
-  settleFile,
-} from '../../files/transfer.ts';
+import { applyFileTransfer, applyPlan, fileMoves, finalizePlan } from '../../files/transfer.ts';
 import { type Answer, answerOf, isRefused } from '../../reply.ts';
 import { Files } from '../../user/files/contract.ts';
-import { memberListFor, memberListOf, memberListPlan, notify } from '../member-list.ts';
-import { accessOf, accessPlan, refusalOf, rightsOf } from './access.ts';
+import { addNotifications, memberListFor, memberListOf, memberListPlan } from '../member-list.ts';
+import { accessOf, accessPlan, refusalOfToken, rightsOf } from './access.ts';
 import { VaultFiles } from './contract.ts';
 import { releaseAt, vaultFiles } from './own-files.ts';
 import { holdAt, ownerChanged, writing } from './uploads.ts';
 
-const { finalizeOverdueFile } = VaultFiles.timers;
+export const vaultFileMoves = fileMoves({
+  ...VaultFiles,
+  plan: (view, id) => ({ ...memberListPlan(view), ...finalizePlan(view, id) }),
+  // The vault may have ended meanwhile.
+  owner: (turn, reads) => vaultFiles(turn, memberListOf(turn, reads)?.vault),
+  tellsOf: (turn, { kind, uuid }) => (kind === 'user' ? turn.tell(Files, uuid) : turn.tell(VaultFiles, uuid)),
+  hasLeft: (turn, reads) => {
+    const members = memberListOf(turn, reads)?.members ?? [];
+    addNotifications(turn, members, 'shared_vault_file_removed', turn.get(head).position);
+  },
+});
 
 const prepare = command({
   ...VaultFiles.commands.prepareFileTransfer,
@@ -33,21 +34,16 @@ const prepare = command({
   turn: (turn, request, { files, ...reads }) => {
     const { claims, to } = request;
     const access = accessOf(turn, claims.userUuid, reads);
-    const refused = refusalOf(turn, claims, access);
+    const refused = refusalOfToken(turn, claims, access);
     if (refused !== undefined || access === undefined) return refused ?? invalidToken;
-    const prepared = prepareFileTransfer({
-      turn,
-      claims,
-      row: files.get(fileKey(turn, claims.remoteIdentifier)),
-      to,
-      timer: finalizeOverdueFile,
-    });
+    const row = files.get(fileKey(turn, claims.remoteIdentifier));
+    const prepared = vaultFileMoves.prepare(turn, claims, row, to);
     if (isRefused(prepared)) return prepared;
     return { ok: 'file' in prepared ? { ...prepared, fromOwnerUuid: access.vault.owner_uuid } : prepared };
   },
 });
 
-/** Reserves no quota if the file already counts for the same owner. */
+/** Reserves quota at the vault's owner, unless the file counts in that user's quota already. */
 const apply = workflow({
   ...VaultFiles.commands.applyFileTransfer,
   run: async (steps, { claims, file: moving, fromOwnerUuid }): Promise<Answer<Record<string, never>>> => {
@@ -64,83 +60,31 @@ const apply = workflow({
       turn: (turn, reads) => {
         const memberList = memberListFor(turn, claims.userUuid, reads);
         const refused =
-          memberList === undefined ? invalidToken : refusalOf(turn, claims, rightsOf(memberList));
+          memberList === undefined ? invalidToken : refusalOfToken(turn, claims, rightsOf(memberList));
         const changed =
           memberList !== undefined && memberList.vault.owner_uuid !== ownerUuid ? ownerChanged : undefined;
-        const garbage = () => refusalByGarbage(turn, vaultFiles(turn));
+        const garbage = () => refusalForGarbage(turn, vaultFiles(turn));
         const applied = refused ?? changed ?? applyFileTransfer(turn, moving, reads, garbage);
         if (applied !== 'applied' || memberList === undefined) {
           if (ownerUuid !== fromOwnerUuid) releaseAt(turn, ownerUuid, claims.id);
           return answerOf(applied === 'was here' || applied === 'applied' ? {} : applied);
         }
         vaultFiles(turn, memberList.vault).quota.grow(moving.bytes, claims.id);
-        notify(turn, memberList.members, 'shared_vault_file_uploaded', turn.get(head).position);
+        addNotifications(turn, memberList.members, 'shared_vault_file_uploaded', turn.get(head).position);
         return { ok: {} };
       },
     });
   },
 });
 
-const finalizePlans = (view: View, id: string) => ({ ...memberListPlan(view), ...finalizePlan(view, id) });
-type Reads = Parameters<typeof memberListOf>[1] & Pick<Finalizing, 'files'>;
-
-/** The vault may have ended meanwhile. */
-function finalize(
-  turn: Turn,
-  id: string,
-  applied: Finalizing['applied'],
-  { files, ...reads }: Reads,
-): boolean {
-  const memberList = memberListOf(turn, reads);
-  const owner = vaultFiles(turn, memberList?.vault);
-  const finalized = finalizeFileTransfer(turn, { id, applied, files, owner, timer: finalizeOverdueFile });
-  if (finalized === undefined) return false;
-  const { kind, uuid } = finalized.to;
-  const target = kind === 'user' ? turn.tell(Files, uuid) : turn.tell(VaultFiles, uuid);
-  if (finalized.outcome === 'given up') {
-    target.fileGivenUp({ id, hop: finalized.hop });
-    return false;
-  }
-  target.fileMoved({ uploadUuid: finalized.uploadUuid });
-  notify(turn, memberList?.members ?? [], 'shared_vault_file_removed', turn.get(head).position);
-  return true;
-}
-
 export const moveCommands = {
   prepareFileTransfer: prepare,
   applyFileTransfer: apply,
   finalizeFileTransfer: command({
     ...VaultFiles.commands.finalizeFileTransfer,
-    reads: (view, { claims }) => finalizePlans(view, claims.id),
+    reads: (view, { claims }) => vaultFileMoves.plan(view, claims.id),
     turn: (turn, { claims, applied }, reads) => ({
-      ok: { moved: finalize(turn, claims.id, applied, reads) },
+      ok: { moved: vaultFileMoves.finalize(turn, claims.id, applied, reads) },
     }),
-  }),
-};
-
-export const finalizeOverdueFileTimer = timer({
-  ...finalizeOverdueFile,
-  missed: 'fire-once',
-  reads: (view, { id }) => finalizePlans(view, id),
-  turn: (turn, { id }, reads) => {
-    finalize(turn, id, 'unknown', reads);
-  },
-});
-
-export const fileMoveTells = {
-  fileMoved: tell({
-    ...VaultFiles.tells.fileMoved,
-    turn: (turn, { uploadUuid }) => forgetIncoming(turn, uploadUuid),
-  }),
-  fileGivenUp: tell({
-    ...VaultFiles.tells.fileGivenUp,
-    turn: (turn, givenUp, { address: { kind, id } }) => {
-      const source = kind === 'user' ? turn.tell(Files, id) : turn.tell(VaultFiles, id);
-      source.fileSettled(givenUp);
-    },
-  }),
-  fileSettled: tell({
-    ...VaultFiles.tells.fileSettled,
-    turn: (turn, givenUp) => settleFile(turn, givenUp, finalizeOverdueFile),
   }),
 };

@@ -1,8 +1,8 @@
-/** Uploads into a vault. They are those of an account (`actors/files/uploads.ts`), after its owner has granted room. */
+/** Uploads into a vault: as those into an account (`actors/files/uploads.ts`), once the vault's owner has reserved quota. */
 import { command, keys, type Turn, type View, type Workflow, workflow } from '../../../runtime/command.ts';
-import { NotFoundError } from '../../../runtime/errors.ts';
+import { unlessAbsent } from '../../../runtime/handles.ts';
 import { head } from '../../collection/head.ts';
-import { answerIfRedeemed, invalidToken, refusalOfChunk } from '../../files/by-token.ts';
+import { answerToRepeatedClose, invalidToken, refusalOfChunk } from '../../files/by-token.ts';
 import { closePersisted } from '../../files/closing.ts';
 import { noSpace } from '../../files/owner.ts';
 import { redeem, redeemedOn } from '../../files/redeemed.ts';
@@ -26,9 +26,9 @@ import {
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { type Answer, answerOf, isRefused, type Refused, refuse } from '../../reply.ts';
 import { Files } from '../../user/files/contract.ts';
-import { memberListFor, memberListPlan, notify } from '../member-list.ts';
+import { addNotifications, memberListFor, memberListPlan } from '../member-list.ts';
 import type { VaultRow } from '../tables.ts';
-import { accessOf, accessPlan, refusalOf, rightsOf } from './access.ts';
+import { accessOf, accessPlan, refusalOfToken, rightsOf } from './access.ts';
 import { VaultFiles } from './contract.ts';
 import { grantMap, releaseAt, vaultFiles } from './own-files.ts';
 
@@ -49,8 +49,9 @@ export const writing = <R>(claims: ValetClaims, run: (turn: Turn, vault: VaultRo
   reads: (view: View) => accessPlan(view, claims.userUuid),
   turn: (turn: Turn, reads: Parameters<typeof accessOf>[2]): R | Refused => {
     const access = accessOf(turn, claims.userUuid, reads);
-    const refused = refusalOf(turn, claims, access);
-    if (refused !== undefined || access === undefined) return refused ?? invalidToken;
+    if (access === undefined) return invalidToken;
+    const refused = refusalOfToken(turn, claims, access);
+    if (refused !== undefined) return refused;
     return redeemedOn(turn, claims) === undefined ? run(turn, access.vault) : invalidToken;
   },
 });
@@ -73,14 +74,9 @@ export async function holdAt(
   held: QuotaHold,
 ): Promise<Refused | undefined> {
   const endsAtMs = nowMs + uploadAgeMs + graceMs;
-  try {
-    const { ask } = actors.get(Files, ownerUuid);
-    const answer = await ask.holdForVault({ endsAtMs, ...held });
-    return isRefused(answer) ? answer : undefined;
-  } catch (error) {
-    if (error instanceof NotFoundError) return noSpace;
-    throw error;
-  }
+  const { ask } = actors.get(Files, ownerUuid);
+  const answer = (await unlessAbsent(ask.holdForVault({ endsAtMs, ...held }))) ?? noSpace;
+  return isRefused(answer) ? answer : undefined;
 }
 
 /** The turn that uses a new grant of an upload. If the turn refuses, the grant is given back. */
@@ -204,7 +200,7 @@ const abandon = command({
 });
 
 /** All members are notified, so their rows are read. */
-export const changePlan = (view: View, request: ByToken) => ({
+export const membersAndFilePlan = (view: View, request: ByToken) => ({
   ...memberListPlan(view),
   files: keys(file, [fileKey(view, request.claims.remoteIdentifier)]),
 });
@@ -214,11 +210,11 @@ const close = workflow({
   run: (steps, request) => {
     const { claims } = request;
     return closePersisted(steps, claims.remoteIdentifier, {
-      reads: (view) => changePlan(view, request),
+      reads: (view) => membersAndFilePlan(view, request),
       early: (turn, reads) => {
         const memberList = memberListFor(turn, claims.userUuid, reads);
-        const refused = refusalOf(turn, claims, memberList && rightsOf(memberList));
-        return refused ?? answerIfRedeemed(turn, claims);
+        const refused = refusalOfToken(turn, claims, memberList && rightsOf(memberList));
+        return refused ?? answerToRepeatedClose(turn, claims);
       },
       close: (turn, { files, ...reads }) => {
         const memberList = memberListFor(turn, claims.userUuid, reads);
@@ -232,7 +228,7 @@ const close = workflow({
         );
         if (isRefused(closed)) return closed;
         redeem(turn, claims, 'close');
-        notify(turn, memberList.members, 'shared_vault_file_uploaded', turn.get(head).position);
+        addNotifications(turn, memberList.members, 'shared_vault_file_uploaded', turn.get(head).position);
         return answerOf(closed);
       },
     });

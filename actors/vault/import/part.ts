@@ -17,7 +17,7 @@ import { head } from '../../collection/head.ts';
 import { collectionImportCommands } from '../../import/collection.ts';
 import type { importedInviteSchema, importedMemberSchema } from '../../import/messages.ts';
 import { VaultImport } from '../../import/operator-contract.ts';
-import { importSlice } from '../../import/phase.ts';
+import { importSlice, isWritable } from '../../import/phase.ts';
 import { Inbox } from '../../user/inbox/contract.ts';
 import { Vaults } from '../../user/vaults/contract.ts';
 import { vaultFiles } from '../files/own-files.ts';
@@ -27,11 +27,11 @@ import { dismiss, memberListPlan, vaultKey } from '../member-list.ts';
 import { inviteResponse } from '../responses.ts';
 import { invitesMax } from '../settings.ts';
 import { statusSlice } from '../state.ts';
-import { type InviteRow, inviteTable, type MemberRow, memberTable, vaultTable } from '../tables.ts';
+import { type InviteRow, type MemberRow, memberTable, vaultInviteTable, vaultTable } from '../tables.ts';
 
 const plan = (view: View) => ({
   ...memberListPlan(view),
-  invites: range(inviteTable, { after: 0, through: view.get(head).position, limit: invitesMax }),
+  invites: range(vaultInviteTable, { after: 0, through: view.get(head).position, limit: invitesMax }),
 });
 type Reads = PlanResults<ReturnType<typeof plan>>;
 
@@ -62,7 +62,7 @@ const importVault = command({
   },
 });
 
-/** For the command that compares both servers. */
+/** For the commands that compare both servers, and that end what the other one has deleted. */
 const importShowVault = sharedRead({
   ...VaultImport.commands.importShowVault,
   reads: plan,
@@ -94,6 +94,7 @@ const importShowVault = sharedRead({
         createdAt: each.created_at,
         updatedAt: each.updated_at,
       })),
+      isImported: isWritable(view),
     };
   },
 });
@@ -142,7 +143,7 @@ function writeInvites(
 ): void {
   const uuids = new Set(imported.map(({ uuid }) => uuid));
   for (const { invitee, uuid } of invites.rows.filter((row) => !uuids.has(row.uuid))) {
-    turn.remove(inviteTable, { vault: turn.self.id, invitee });
+    turn.remove(vaultInviteTable, { vault: turn.self.id, invitee });
     turn.tell(Inbox, invitee).inviteGone({ vaultUuid: turn.self.id, inviteUuid: uuid });
   }
   for (const each of imported) {
@@ -158,7 +159,7 @@ function writeInvites(
       created_at: each.createdAt,
       updated_at: each.updatedAt,
     };
-    turn.put(inviteTable, row);
+    turn.put(vaultInviteTable, row);
     turn.tell(Inbox, row.invitee).invited({ invite: inviteResponse(row), isNew: false });
   }
 }

@@ -17,10 +17,10 @@ import {
   timer,
   type View,
 } from '../../../runtime/command.ts';
-import { advance, head } from '../../collection/head.ts';
+import { head, headAfterWrite } from '../../collection/head.ts';
 import { type ItemRow, item, transferVersionOf } from '../../collection/item.ts';
 import { ItemSettings } from '../../collection/settings.ts';
-import { outgoingTransferVersions } from '../../collection/transfer/transfer.ts';
+import { outgoingTransferVersions } from '../../collection/transfer.ts';
 import { statusSlice } from '../state.ts';
 import { successorOfOwner } from '../successors.ts';
 import { VaultItems } from './contract.ts';
@@ -52,14 +52,13 @@ function pagePlan(
 
 export const handItemsOnTimer = timer({
   ...handItemsOn,
-  missed: 'fire-once',
   reads: pagePlan,
   turn: (turn, { isAwaiting }, { page }: Reads) => {
     if (turn.get(statusSlice) !== 'open') return;
     const moving = outgoingTransferVersions(turn);
     const isLeaving = (row: ItemRow) => moving.get(row.uuid) === transferVersionOf(row);
     const handedOn = page.rows.filter(({ owner_uuid: owner }) => successorOfOwner(turn, owner) !== owner);
-    writeAs(
+    writeNewOwners(
       turn,
       handedOn.filter((row) => !isLeaving(row)),
     );
@@ -69,13 +68,13 @@ export const handItemsOnTimer = timer({
   },
 });
 
-function writeAs(turn: Turn, rows: readonly ItemRow[]): void {
+function writeNewOwners(turn: Turn, rows: readonly ItemRow[]): void {
   const before = turn.get(head);
   let after = before;
   for (const row of rows) {
     const next = { ...row, owner_uuid: successorOfOwner(turn, row.owner_uuid), position: after.position + 1 };
     turn.put(item, next);
-    after = advance(after, next, row);
+    after = headAfterWrite(after, next, row);
   }
   if (after === before) return;
   turn.set(head, after);

@@ -11,7 +11,7 @@ import {
   finalizePlan,
   finalizeTransfer,
   outgoingTransferMap,
-} from '../../collection/transfer/transfer.ts';
+} from '../../collection/transfer.ts';
 import { Inbox } from '../../user/inbox/contract.ts';
 import { Vault, type VaultItemsChanged } from '../contract.ts';
 import { memberUuidsPlan } from '../member-list.ts';
@@ -41,13 +41,13 @@ const nobody = range(memberTable, { after: 0, through: 0, limit: 0 });
 const isRemoval = (view: View, id: string): boolean =>
   view.entry(outgoingTransferMap, id)?.isRemoval === true;
 
-export const leavePlan = (view: View, id: string, applied: readonly string[] = []) => ({
+export const finalizeTransferOutPlan = (view: View, id: string, applied: readonly string[] = []) => ({
   ...finalizePlan(view, id, applied),
   members: isRemoval(view, id) ? memberUuidsPlan(view) : nobody,
 });
 
 /** Finalizes a transfer out of the vault. */
-export function leave({
+export function finalizeTransferOut({
   turn,
   id,
   applied = [],
@@ -80,7 +80,7 @@ export function leave({
 }
 
 /** Which of the incoming items have been here before. Ask before they are saved. */
-export const returning = (
+export const previouslyHere = (
   { self }: Pick<View, 'self'>,
   incoming: ReadonlyMap<string, ItemRow>,
   stored: KeysResult<typeof item>,

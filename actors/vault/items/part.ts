@@ -3,21 +3,24 @@ import { keys, sharedRead, tell, timer } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { item } from '../../collection/item.ts';
 import { fullItem } from '../../collection/item-fields.ts';
-import { itemHere, oneItemPlan } from '../../collection/one-item.ts';
-import { leftPlan, removeLeft } from '../../collection/revisions/deleted-elsewhere.ts';
+import { itemHere, oneItemPlan } from '../../collection/locations.ts';
+import {
+  remainingRevisionsPlan,
+  removeRemainingRevisions,
+} from '../../collection/revisions/deleted-elsewhere.ts';
 import { revision } from '../../collection/revisions/table.ts';
-import { elsewherePlan, tellElsewhere } from '../../collection/revisions/tell-elsewhere.ts';
+import { formerCollectionsPlan, tellFormerCollections } from '../../collection/revisions/tell-elsewhere.ts';
 import { revisionTimers } from '../../collection/revisions/timers.ts';
 import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
 import { ItemSettings } from '../../collection/settings.ts';
-import { outgoingTransferMap } from '../../collection/transfer/transfer.ts';
+import { outgoingTransferMap } from '../../collection/transfer.ts';
 import { vaultPart } from '../hooks.ts';
 import { memberKey } from '../member-list.ts';
 import { statusSlice } from '../state.ts';
 import { memberTable } from '../tables.ts';
 import { VaultItems } from './contract.ts';
 import { handItemsOnSoon, handItemsOnTimer } from './hand-on.ts';
-import { leave, leavePlan } from './notify.ts';
+import { finalizeTransferOut, finalizeTransferOutPlan } from './notify.ts';
 import { returnToOwnersJob } from './return-to-owners.ts';
 import { deleteRevision, getRevision, listRevisions } from './revisions.ts';
 import { applyItemTransfer, finalizeItemTransfer, saveItems } from './save-items.ts';
@@ -55,21 +58,20 @@ export const vaultItems = vaultPart(VaultItems, {
   tells: {
     deletedHere: tell({
       ...VaultItems.tells.deletedHere,
-      reads: (_view, payload) => elsewherePlan(payload),
-      turn: (turn, payload, _sender, reads) => tellElsewhere(turn, payload, reads),
+      reads: (_view, payload) => formerCollectionsPlan(payload),
+      turn: (turn, payload, _sender, reads) => tellFormerCollections(turn, payload, reads),
     }),
     deletedElsewhere: tell({
       ...VaultItems.tells.deletedElsewhere,
-      reads: leftPlan,
-      turn: (turn, payload, _sender, reads) => removeLeft(turn, payload, reads),
+      reads: remainingRevisionsPlan,
+      turn: (turn, payload, _sender, reads) => removeRemainingRevisions(turn, payload, reads),
     }),
   },
   timers: {
     finalizeOverdueTransfer: timer({
       ...finalizeOverdueTransfer,
-      missed: 'fire-once',
-      reads: (view, { id }) => leavePlan(view, id),
-      turn: (turn, { id }, reads) => leave({ turn, id, reads }),
+      reads: (view, { id }) => finalizeTransferOutPlan(view, id),
+      turn: (turn, { id }, reads) => finalizeTransferOut({ turn, id, reads }),
     }),
     ...revisionTimers(VaultItems.timers, () => false),
     handItemsOn: handItemsOnTimer,

@@ -1,6 +1,6 @@
 /**
  * A vault that has ended returns each item to its owner by this job. It uses the same transfer as any other move
- * (`actors/collection/transfer/transfer.ts`), for as many items at once as one turn saves:
+ * (`actors/collection/transfer.ts`), for as many items at once as one turn saves:
  *
  *     next       the owner of the oldest item that is left
  *     prepare    the oldest of that owner's items; if the owner is gone, their items are removed
@@ -15,7 +15,7 @@ import { head } from '../../collection/head.ts';
 import { type ItemRow, item, purgeColumns } from '../../collection/item.ts';
 import { removeItems } from '../../collection/remove.ts';
 import { ItemSettings } from '../../collection/settings.ts';
-import { finalizePlan, finalizeTransfer, prepareTransfer } from '../../collection/transfer/transfer.ts';
+import { finalizePlan, finalizeTransfer, prepareTransfer } from '../../collection/transfer.ts';
 import { Items } from '../../user/items/contract.ts';
 import { successorOfOwner } from '../successors.ts';
 import { VaultItems } from './contract.ts';
@@ -41,7 +41,7 @@ export const returnToOwnersJob = job({
       // The next item has moved on while it was read.
       if (owner === undefined) continue;
       if (await isGone(run, owner)) await removeAll(run, owner);
-      else await bring(run, owner);
+      else await returnItems(run, owner);
     }
     return run.finish({ turn: (turn) => turn.start(returnToOwners, null) });
   },
@@ -50,7 +50,7 @@ export const returnToOwnersJob = job({
 type TombstoneReads = { readonly left: { readonly rows: readonly ItemRow[] } };
 
 /** The items that this collection owns. */
-const leftPlan = (view: View, limit: number, columns?: readonly (keyof ItemRow & string)[]) => ({
+const remainingItemsPlan = (view: View, limit: number, columns?: readonly (keyof ItemRow & string)[]) => ({
   left: range(item, {
     after: 0,
     through: view.get(head).position,
@@ -69,7 +69,7 @@ interface NextOwner {
 
 function nextOwner(run: JobRun): Promise<NextOwner> {
   return run.turn({
-    reads: (view) => leftPlan(view, 1, ['owner_uuid']),
+    reads: (view) => remainingItemsPlan(view, 1, ['owner_uuid']),
     turn: (turn, { left }) => {
       const [first] = left.rows;
       const owner = first && successorOfOwner(turn, first.owner_uuid);
@@ -91,14 +91,14 @@ const askToTakeBack = (run: JobRun, owner: string, items: readonly ItemRow[]) =>
 
 function removeAll(run: JobRun, owner: string): Promise<void> {
   return run.turn({
-    reads: (view) => leftPlan(view, removeBatchMax, purgeColumns),
+    reads: (view) => remainingItemsPlan(view, removeBatchMax, purgeColumns),
     turn: (turn, reads) => removeItems(turn, ofOwner(turn, owner, reads)),
   });
 }
 
-async function bring(run: JobRun, owner: string): Promise<void> {
+async function returnItems(run: JobRun, owner: string): Promise<void> {
   const { id, items } = await run.turn({
-    reads: (view) => leftPlan(view, view.use(ItemSettings).turnLimits.items),
+    reads: (view) => remainingItemsPlan(view, view.use(ItemSettings).turnLimits.items),
     turn: (turn, reads) => {
       const items = ofOwner(turn, owner, reads);
       return { id: prepareTransfer(turn, { to: owner }, items, finalizeOverdueTransfer), items };

@@ -5,9 +5,9 @@
  * These are turns. A shared read could see an item after it was overwritten, and its history before.
  */
 import { command, type KeysResult, keys, type View } from '../../../runtime/command.ts';
-import { isForwardingTombstone } from '../../collection/item.ts';
+import { isForwardingTombstone, itemKey } from '../../collection/item.ts';
 import {
-  deleteRevision as deleteFound,
+  removeRevision as deleteFound,
   type HistoryReads,
   historyOf,
   historyPlan,
@@ -28,11 +28,6 @@ interface RevisionQuery {
   readonly itemUuid: string;
 }
 
-const itemKey = ({ self }: Pick<View, 'self'>, { itemUuid }: RevisionQuery) => ({
-  collection: self.id,
-  uuid: itemUuid.toLowerCase(),
-});
-
 const memberPlan = (view: View, query: RevisionQuery) => ({
   member: keys(memberTable, [memberKey(view, query.by)]),
 });
@@ -46,7 +41,7 @@ function readableBy(
   query: RevisionQuery,
   { items, member }: RevisionAccess,
 ): ((row: RevisionRow) => RevisionRow) | undefined {
-  const row = items.get(itemKey(view, query));
+  const row = items.get(itemKey(view, query.itemUuid));
   if (row === undefined || view.get(statusSlice) !== 'open') return undefined;
   if (!isForwardingTombstone(row)) return member.get(memberKey(view, query.by)) && ((each) => each);
   return successorOfOwner(view, row.owner_uuid) === query.by ? outOfVault : undefined;

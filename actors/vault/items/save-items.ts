@@ -1,6 +1,6 @@
 /**
- * Saves items in the collection of a vault (docs/protocol/sync.md, "Items of vaults"), asked by the actor of the saving user. The
- * turn that saves reads the user's row in the vault, so the rights are those of that moment.
+ * Saves items in the collection of a vault (docs/protocol/sync.md, "Items of vaults"). The actor of the saving user asks for
+ * it. The turn reads the user's membership again, so their permission is the current one.
  */
 import {
   command,
@@ -13,30 +13,39 @@ import {
 import type { Conflict } from '../../collection/conflicts.ts';
 import { head, itemsThrough } from '../../collection/head.ts';
 import { isUuid } from '../../collection/incoming.ts';
-import { type ItemRow, isForwardingTombstone, item } from '../../collection/item.ts';
-import { type ClientItem, fingerprintOf } from '../../collection/item-fields.ts';
+import { type ItemRow, isForwardingTombstone, item, itemKey } from '../../collection/item.ts';
+import { type ClientItem, fingerprintOfSave } from '../../collection/item-fields.ts';
 import { notMember } from '../../collection/save.ts';
+import { uuidsToRead } from '../../collection/save-items.ts';
 import { isLegacy, type SyncRequest } from '../../collection/sync-contract.ts';
-import { proceed, type StoredReads, storedPlan, unbegun } from '../../collection/sync-steps.ts';
-import type { SaveResult } from '../../collection/transfer/wire.ts';
+import { emptyProgress, saveBatch, storedPlan } from '../../collection/sync-steps.ts';
+import type { StoredReads } from '../../collection/transfer.ts';
 import type { Permission } from '../../inbox-entries.ts';
 import { type Answer, isRefused } from '../../reply.ts';
 import { memberKey, memberUuidsPlan } from '../member-list.ts';
 import { statusSlice } from '../state.ts';
 import { successorOfOwner } from '../successors.ts';
 import { memberTable } from '../tables.ts';
-import { VaultItems } from './contract.ts';
-import { leave, leavePlan, notifyMembers, notifyRejoined, returning } from './notify.ts';
+import { type SaveResult, VaultItems } from './contract.ts';
+import {
+  finalizeTransferOut,
+  finalizeTransferOutPlan,
+  notifyMembers,
+  notifyRejoined,
+  previouslyHere,
+} from './notify.ts';
 
-interface BySaver {
+interface SaverFields {
   readonly by: string;
   readonly sessionUuid: string;
   readonly snjsVersion: string | null;
   readonly api?: string | null | undefined;
 }
 
-const memberPlan = (view: View, { by }: BySaver) => ({ member: keys(memberTable, [memberKey(view, by)]) });
-const requestOf = ({ api, snjsVersion }: BySaver): SyncRequest => ({ api, snjs_version: snjsVersion });
+const memberPlan = (view: View, { by }: SaverFields) => ({
+  member: keys(memberTable, [memberKey(view, by)]),
+});
+const requestOf = ({ api, snjsVersion }: SaverFields): SyncRequest => ({ api, snjs_version: snjsVersion });
 
 interface Reads extends StoredReads {
   readonly member: KeysResult<typeof memberTable>;
@@ -47,12 +56,11 @@ export const saveItems = command({
   reads: (view, request) => ({
     ...memberPlan(view, request),
     ...storedPlan({ view, request: requestOf(request), items: request.items }),
-    left: leftPlan(view, request.items),
+    remaining: remainingRowsPlan(view, request.items),
   }),
-  turn: (turn, request, { left, ...reads }) => {
-    if (turn.get(statusSlice) !== 'ended')
-      return saveByMember({ turn, saver: request, items: request.items, reads });
-    return saveInEndedVault({ turn, saver: request, items: request.items, reads, left });
+  turn: (turn, request, { remaining, ...reads }) => {
+    const save = { turn, saver: request, items: request.items, reads };
+    return turn.get(statusSlice) === 'ended' ? saveInEndedVault(save, remaining) : saveByMember(save);
   },
 });
 
@@ -69,14 +77,13 @@ export const applyItemTransfer = command({
     members: memberUuidsPlan(view),
   }),
   turn: (turn, request, { members, ...reads }) => {
+    const save = { turn, saver: request, items: sentOf(request), reads };
+    if (turn.get(statusSlice) === 'ended') return saveInEndedVault(save);
     const incoming = rowsOf(request);
-    const back = returning(turn, incoming, reads.stored);
-    if (turn.get(statusSlice) === 'ended')
-      return saveInEndedVault({ turn, saver: request, items: sentOf(request), reads });
-    const result = saveByMember({ turn, saver: request, items: sentOf(request), reads, incoming });
+    const back = previouslyHere(turn, incoming, reads.stored);
+    const result = saveByMember({ ...save, incoming });
     if (isRefused(result)) return result;
-    const saved = result.ok.saved.map(({ row }) => row.uuid);
-    const rejoined = saved.filter((uuid) => back.has(uuid));
+    const rejoined = result.ok.saved.map(({ row }) => row.uuid).filter((uuid) => back.has(uuid));
     notifyRejoined(turn, request.by, rejoined, members.rows);
     return result;
   },
@@ -87,52 +94,36 @@ const sentOf = ({ items }: Incoming): readonly ClientItem[] => items.map(({ sent
 const rowsOf = ({ items }: Incoming): ReadonlyMap<string, ItemRow> =>
   new Map(items.map(({ row }) => [row.uuid, row]));
 
-function saveByMember({
-  turn,
-  saver,
-  items,
-  reads: { member, ...reads },
-  incoming,
-}: {
+interface VaultSave {
   readonly turn: Turn;
-  readonly saver: BySaver;
-  readonly items: readonly ClientItem[];
-  readonly reads: Reads;
-  readonly incoming?: ReadonlyMap<string, ItemRow> | undefined;
-}): Answer<SaveResult> {
-  const permission = (member.get(memberKey(turn, saver.by))?.permission ?? null) as Permission | null;
-  return saveAs({ turn, saver, permission, items, reads, incoming });
-}
-
-function saveAs({
-  turn,
-  saver,
-  permission,
-  items,
-  reads,
-  incoming,
-}: {
-  readonly turn: Turn;
-  readonly saver: BySaver;
-  readonly permission: Permission | null;
+  readonly saver: SaverFields;
   readonly items: readonly ClientItem[];
   readonly reads: StoredReads;
   readonly incoming?: ReadonlyMap<string, ItemRow> | undefined;
-}): Answer<SaveResult> {
+}
+
+function saveByMember(save: VaultSave & { readonly reads: Reads }): Answer<SaveResult> {
+  const { turn, saver, reads } = save;
+  const permission = (reads.member.get(memberKey(turn, saver.by))?.permission ?? null) as Permission | null;
+  return saveWithPermission(save, permission);
+}
+
+function saveWithPermission(
+  { turn, saver, items, reads, incoming }: VaultSave,
+  permission: Permission | null,
+): Answer<SaveResult> {
   const vault = { permission, owns: (ownerUuid: string) => successorOfOwner(turn, ownerUuid) === saver.by };
-  const by = { userUuid: saver.by, sessionUuid: saver.sessionUuid, readOnly: false, vault };
   const request = requestOf(saver);
-  const owned = { ...reads, stored: withSuccessors(turn, reads.stored) };
   const batch = {
     request,
     items,
-    reads: owned,
-    by,
+    reads: { ...reads, stored: withSuccessors(turn, reads.stored) },
+    by: { userUuid: saver.by, sessionUuid: saver.sessionUuid, readOnly: false, vault },
     timers: VaultItems.timers,
     ...(incoming && { incoming }),
   };
   const before = turn.get(head);
-  const progress = proceed(turn, batch, unbegun(turn));
+  const progress = saveBatch(turn, batch, emptyProgress(turn));
   if (isRefused(progress)) return progress;
   notifyMembers(turn, before, saver);
   const { saved, conflicts, transfers, notHere } = progress;
@@ -147,10 +138,10 @@ function saveAs({
   return { ok: { saved: savedRows, conflicts, transfers, notHere, passed } };
 }
 
-/** Clients keep their own ciphertext. */
+/** The reply leaves the content out, because the client has just sent it. Legacy clients get it all the same. */
 const withoutContent = (row: ItemRow): ItemRow => ({ ...row, content: null });
 
-/** Rows with their present owners, so that a save or a transfer writes the successor even before `hand-on.ts` has. */
+/** Replaces deleted owners by their successors. `hand-on.ts` changes the stored rows only later. */
 const withSuccessors = (view: View, stored: KeysResult<typeof item>): KeysResult<typeof item> => ({
   get: (key) => {
     const row = stored.get(key);
@@ -162,68 +153,54 @@ const withSuccessors = (view: View, stored: KeysResult<typeof item>): KeysResult
  * Saves in a vault that has ended, which has no members any more. Owners may still send:
  *
  *     a tombstone   the client that has ended a vault deletes its items, and still names the vault
- *     a repeat      the save took effect before the end, and its answer was lost; if it were refused, the client would make a
- *                   copy of its own save
+ *     a repeat      the save was committed before the end, and its answer was lost; if it were refused, the client would make a
+ *                   conflict copy of its own save
  *
- * If the item has returned to its owner meanwhile, the owner's collection decides both. `left` has the rows of the items here;
- * it is absent if they come from another collection.
+ * If the item has returned to its owner meanwhile, both go to the owner's collection. `remaining` has the rows that are still in
+ * this vault. It is absent if the items come from another collection.
  */
-function saveInEndedVault({
-  turn,
-  saver,
-  items,
-  reads,
-  left,
-}: {
-  readonly turn: Turn;
-  readonly saver: BySaver;
-  readonly items: readonly ClientItem[];
-  readonly reads: StoredReads;
-  readonly left?: KeysResult<typeof item>;
-}): Answer<SaveResult> {
-  const here = left && withSuccessors(turn, left);
+function saveInEndedVault(save: VaultSave, remaining?: KeysResult<typeof item>): Answer<SaveResult> {
+  const { turn, saver, items } = save;
+  const here = remaining && withSuccessors(turn, remaining);
   const routed = items.map((sent) => {
-    const row = isUuid(sent.uuid) ? here?.get(keyOf(turn, sent.uuid)) : undefined;
+    const row = isUuid(sent.uuid) ? here?.get(itemKey(turn, sent.uuid)) : undefined;
     return { sent, destination: destinationOf(saver, sent, row) };
   });
   const itemsFor = (to: SaveDestination) =>
     routed.filter(({ destination }) => destination === to).map(({ sent }) => sent);
-  const result = saveAs({ turn, saver, permission: 'admin', items: itemsFor('here'), reads });
+  const result = saveWithPermission({ ...save, items: itemsFor('here') }, 'admin');
   if (isRefused(result)) return result;
   const { saved, conflicts, notHere, ...rest } = result.ok;
   const refused = itemsFor('refused').map((sent) => notMember(sent, saver.by));
   return {
     ok: {
       ...rest,
-      saved: saved.map(({ row, uuid }) => ({ uuid, row: outOfVault(row) })),
-      conflicts: [...conflicts.map(conflictOutOfVault), ...refused],
-      notHere: [...notHere, ...itemsFor('returned')],
+      saved: saved.map(({ row, uuid }) => ({ uuid, row: withoutVaultFields(row) })),
+      conflicts: [...conflicts.map(conflictWithoutVaultFields), ...refused],
+      notHere: [...notHere, ...itemsFor('with-owner')],
       orphaned: itemsFor('orphaned'),
     },
   };
 }
 
-type SaveDestination = 'here' | 'returned' | 'orphaned' | 'refused';
+type SaveDestination = 'here' | 'with-owner' | 'orphaned' | 'refused';
 
-const keyOf = ({ self }: Pick<View, 'self'>, uuid: string) => ({
-  collection: self.id,
-  uuid: uuid.toLowerCase(),
-});
-
-/** Without ciphertext. It includes items that were never synced, which an open vault would take as new. */
-function leftPlan(view: View, items: readonly ClientItem[]): KeysPlan<typeof item> {
-  const uuids = new Set(items.flatMap(({ uuid }) => (isUuid(uuid) ? [uuid.toLowerCase()] : [])));
-  const sought = view.get(statusSlice) === 'ended' ? [...uuids] : [];
+/**
+ * The rows of all items that were sent, without content. `storedPlan` reads no row of an item that claims to be new. In an ended
+ * vault such an item may be a repeat, so its row is read too.
+ */
+function remainingRowsPlan(view: View, items: readonly ClientItem[]): KeysPlan<typeof item> {
+  const uuids = view.get(statusSlice) === 'ended' ? [...uuidsToRead(items, true)] : [];
   return keys(
     item,
-    sought.map((uuid) => keyOf(view, uuid)),
+    uuids.map((uuid) => itemKey(view, uuid)),
     0,
   );
 }
 
 /** `row`: the item's row here, which may be a forwarding tombstone. */
 function destinationOf(
-  { by, sessionUuid }: BySaver,
+  { by, sessionUuid }: SaverFields,
   sent: ClientItem,
   row: ItemRow | undefined,
 ): SaveDestination {
@@ -231,27 +208,29 @@ function destinationOf(
   const isHere = row !== undefined && !isForwardingTombstone(row);
   if (sent.deleted === true) return !isHere ? 'orphaned' : isOwn ? 'here' : 'refused';
   if (!isOwn) return 'refused';
-  if (!isHere) return 'returned';
-  return row.fingerprint.equals(fingerprintOf(sessionUuid, sent)) ? 'here' : 'refused';
+  if (!isHere) return 'with-owner';
+  return row.fingerprint.equals(fingerprintOfSave(sessionUuid, sent)) ? 'here' : 'refused';
 }
 
 /** The item as it will be once it has returned to its owner. */
-const outOfVault = <T extends Pick<ItemRow, 'shared_vault_uuid' | 'last_edited_by_uuid'>>(item: T): T => ({
+const withoutVaultFields = <T extends Pick<ItemRow, 'shared_vault_uuid' | 'last_edited_by_uuid'>>(
+  item: T,
+): T => ({
   ...item,
   shared_vault_uuid: null,
   last_edited_by_uuid: null,
 });
 
-const conflictOutOfVault = ({ server_item, ...conflict }: Conflict): Conflict => ({
+const conflictWithoutVaultFields = ({ server_item, ...conflict }: Conflict): Conflict => ({
   ...conflict,
-  ...(server_item && { server_item: outOfVault(server_item) }),
+  ...(server_item && { server_item: withoutVaultFields(server_item) }),
 });
 
 export const finalizeItemTransfer = command({
   ...VaultItems.commands.finalizeItemTransfer,
-  reads: (view, { id, applied }) => leavePlan(view, id, applied),
+  reads: (view, { id, applied }) => finalizeTransferOutPlan(view, id, applied),
   turn: (turn, { id, applied, by }, reads) => {
-    leave({ turn, id, applied, reads, by });
+    finalizeTransferOut({ turn, id, applied, reads, by });
     return {};
   },
 });

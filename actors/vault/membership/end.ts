@@ -8,6 +8,7 @@ import { command, type Turn, tell } from '../../../runtime/command.ts';
 import { noSuchVault, notTheOwner, Vault } from '../contract.ts';
 import type { RaisedHooks } from '../hooks.ts';
 import {
+  addNotifications,
   changeMember,
   changeVault,
   dismiss,
@@ -16,7 +17,6 @@ import {
   memberListFor,
   memberListOf,
   memberListPlan,
-  notify,
 } from '../member-list.ts';
 import { nextChangeStamp, statusSlice } from '../state.ts';
 import { transferOwnership } from '../successors.ts';
@@ -97,5 +97,5 @@ function loseOwner(turn: Turn, hooks: RaisedHooks, memberList: MemberList, pendi
   for (const changeOwner of hooks('ownerChanged')) changeOwner(turn, transferred);
   dismiss(turn, owner, position);
   const others = members.filter(({ member }) => member !== owner.member);
-  notify(turn, others, 'user_removed_from_shared_vault', position);
+  addNotifications(turn, others, 'user_removed_from_shared_vault', position);
 }

@@ -24,11 +24,18 @@ import { refuse } from '../../reply.ts';
 import { Inbox } from '../../user/inbox/contract.ts';
 import { Vaults } from '../../user/vaults/contract.ts';
 import { noSuchInvite, noSuchVault, notTheOwner, Vault } from '../contract.ts';
-import { admit, memberIn, memberListFor, memberListOf, memberListPlan, notify } from '../member-list.ts';
+import {
+  addNotifications,
+  admit,
+  memberIn,
+  memberListFor,
+  memberListOf,
+  memberListPlan,
+} from '../member-list.ts';
 import { inviteResponse } from '../responses.ts';
 import { invitesMax, VaultSettings } from '../settings.ts';
 import { nextChangeStamp } from '../state.ts';
-import { type InviteRow, inviteTable } from '../tables.ts';
+import { type InviteRow, vaultInviteTable } from '../tables.ts';
 
 const alreadyMember = refuse.badRequest('This user is a member of the shared vault already.');
 const tooManyInvites = refuse.badRequest(
@@ -39,12 +46,12 @@ const vaultIsFull = refuse.badRequest('This shared vault has as many members as 
 const inviteKey = ({ self }: Pick<View, 'self'>, invitee: string) => ({ vault: self.id, invitee });
 
 const invitePlan = (view: View, invitee: string) => ({
-  invite: keys(inviteTable, [inviteKey(view, invitee)]),
+  invite: keys(vaultInviteTable, [inviteKey(view, invitee)]),
 });
 
 /** All pending invites, without their messages. */
 export const pendingPlan = (view: View) => ({
-  pending: range(inviteTable, {
+  pending: range(vaultInviteTable, {
     ...everything(view),
     columns: ['invitee', 'uuid', 'sender_uuid'],
   }),
@@ -89,7 +96,7 @@ const invite = command({
       created_at: micros,
       updated_at: micros,
     });
-    turn.put(inviteTable, row);
+    turn.put(vaultInviteTable, row);
     turn.tell(Inbox, recipientUuid).invited({ invite: inviteResponse(row), isNew: true });
     if (before === undefined) turn.tell(Vaults, recipientUuid).mailVaultInvite({ inviteUuid: row.uuid });
     return { ok: { invite: inviteResponse(row) } };
@@ -102,14 +109,14 @@ const sentBy = (by: string, inviteUuid: string) => (each: PendingInvite) =>
 
 const changeInvite = command({
   ...Vault.commands.changeInvite,
-  reads: (view) => ({ invites: range(inviteTable, { ...everything(view), columns: withoutMessage }) }),
+  reads: (view) => ({ invites: range(vaultInviteTable, { ...everything(view), columns: withoutMessage }) }),
   turn: (turn, { by, inviteUuid, ...invitation }, { invites }) => {
     const before = invites.rows.find(sentBy(by, inviteUuid));
     if (before === undefined) return noSuchInvite;
     const { position, micros } = nextChangeStamp(turn);
     const permission = invitation.permission ?? (before.permission as Permission);
     const row = inviteRowOf({ ...invitation, permission }, { ...before, position, updated_at: micros });
-    turn.put(inviteTable, row);
+    turn.put(vaultInviteTable, row);
     turn.tell(Inbox, row.invitee).invited({ invite: inviteResponse(row), isNew: false });
     return { ok: { invite: inviteResponse(row) } };
   },
@@ -140,7 +147,12 @@ const acceptInvite = command({
     forget(turn, accepted);
     const changeStamp = nextChangeStamp(turn);
     const joined = admit(turn, by, accepted.permission as Permission, changeStamp);
-    notify(turn, [...memberList.members, joined], 'user_added_to_shared_vault', changeStamp.position);
+    addNotifications(
+      turn,
+      [...memberList.members, joined],
+      'user_added_to_shared_vault',
+      changeStamp.position,
+    );
     return { ok: { membership: joined.membership } };
   },
 });
@@ -160,7 +172,7 @@ const endInvite = command({
 
 const sentInvites = sharedRead({
   ...Vault.commands.sentInvites,
-  reads: (view) => ({ invites: range(inviteTable, everything(view)) }),
+  reads: (view) => ({ invites: range(vaultInviteTable, everything(view)) }),
   answer: (_view, { by }, { invites }) => ({
     invites: invites.rows.filter(({ sender_uuid }) => sender_uuid === by).map(inviteResponse),
   }),
@@ -191,11 +203,11 @@ export function cancel(turn: Turn, invites: readonly PendingInvite[]): void {
 }
 
 function forget(turn: Turn, { invitee, uuid }: Pick<PendingInvite, 'invitee' | 'uuid'>): void {
-  turn.remove(inviteTable, inviteKey(turn, invitee));
+  turn.remove(vaultInviteTable, inviteKey(turn, invitee));
   turn.tell(Inbox, invitee).inviteGone({ vaultUuid: turn.self.id, inviteUuid: uuid });
 }
 
-export type PendingInvites = RangeResult<typeof inviteTable>;
+export type PendingInvites = RangeResult<typeof vaultInviteTable>;
 export const inviteCommands = {
   invite,
   changeInvite,

@@ -4,6 +4,7 @@ import { refuse } from '../../reply.ts';
 import { Inbox } from '../../user/inbox/contract.ts';
 import { noSuchVault, notTheOwner, Vault } from '../contract.ts';
 import {
+  addNotifications,
   changeMember,
   changeVault,
   dismiss,
@@ -12,7 +13,6 @@ import {
   memberKey,
   memberListFor,
   memberListPlan,
-  notify,
 } from '../member-list.ts';
 import { memberResponse } from '../responses.ts';
 import { nextChangeStamp } from '../state.ts';
@@ -56,7 +56,7 @@ export function part(turn: Turn, { vault, members }: MemberList, leaving: Member
   dismiss(turn, leaving, position);
   if (vault.survivor_uuid === leaving.member) changeVault(turn, vault, { survivor_uuid: null });
   const others = members.filter(({ member }) => member !== leaving.member);
-  notify(turn, others, 'user_removed_from_shared_vault', position);
+  addNotifications(turn, others, 'user_removed_from_shared_vault', position);
 }
 
 const designateSurvivor = command({

@@ -4,12 +4,12 @@ import { command, type Turn } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { noSuchVault, Vault } from '../contract.ts';
 import { type RaisedHooks, vaultPart } from '../hooks.ts';
-import { admit, memberListFor, memberListPlan, notify } from '../member-list.ts';
+import { addNotifications, admit, memberListFor, memberListPlan } from '../member-list.ts';
 import { memberResponse, vaultResponse } from '../responses.ts';
 import { VaultSettings } from '../settings.ts';
 import { nextChangeStamp, statusSlice } from '../state.ts';
 import { successorMap } from '../successors.ts';
-import { inviteTable, type MemberRow, memberTable, type VaultRow, vaultTable } from '../tables.ts';
+import { type MemberRow, memberTable, type VaultRow, vaultInviteTable, vaultTable } from '../tables.ts';
 import { end, userGone } from './end.ts';
 import { inviteCommands } from './invites.ts';
 import { memberCommands } from './members.ts';
@@ -43,7 +43,7 @@ function begin(turn: Turn, by: string): [VaultRow, MemberRow] {
   turn.set(statusSlice, 'open');
   turn.put(vaultTable, vault);
   const member = admit(turn, by, 'admin', changeStamp);
-  notify(turn, [member], 'user_added_to_shared_vault', position);
+  addNotifications(turn, [member], 'user_added_to_shared_vault', position);
   return [vault, member];
 }
 
@@ -60,7 +60,7 @@ export const membership = (hooks: RaisedHooks) =>
     name: 'membership',
     uses: [VaultSettings],
     slices: [statusSlice, successorMap, head],
-    tables: [vaultTable, memberTable, inviteTable],
+    tables: [vaultTable, memberTable, vaultInviteTable],
     commands: { create, end: end(hooks), ...memberCommands, ...inviteCommands },
     tells: { userGone: userGone(hooks) },
     timers: { tearDown: tearDownTimer(hooks) },

@@ -9,7 +9,7 @@ import {
   ImportService,
 } from '../../../proto/generated/scriptorium/v1/import.ts';
 import { forEachConcurrently, type ImportContext } from '../context.ts';
-import type { Vaults } from '../items.ts';
+import type { VaultStates } from '../items.ts';
 import type { Population } from '../vaults.ts';
 import type { SourceFile, SourceFiles } from './source.ts';
 
@@ -19,7 +19,7 @@ export async function importFiles(
   context: ImportContext,
   files: SourceFiles,
   population: Population,
-  vaults: Vaults,
+  vaults: VaultStates,
 ): Promise<void> {
   const { report } = context;
   let read = 0;
@@ -48,14 +48,14 @@ async function isReadable(files: SourceFiles, file: SourceFile): Promise<boolean
 export function ownerOf(
   { ownerUuid }: SourceFile,
   { accepted }: Pick<Population, 'accepted'>,
-  vaults: Vaults,
+  vaults: VaultStates,
 ): ImportCollection | undefined {
   const uuid = ownerUuid.toLowerCase();
   if (accepted.has(uuid)) return { isVault: false, uuid };
   return vaults.get(uuid) === 'here' ? { isVault: true, uuid } : undefined;
 }
 
-function reasonOf({ ownerUuid }: SourceFile, { refused }: Population, vaults: Vaults): string {
+function reasonOf({ ownerUuid }: SourceFile, { refused }: Population, vaults: VaultStates): string {
   const uuid = ownerUuid.toLowerCase();
   return refused.has(uuid) || vaults.has(uuid) ? 'in-use' : 'account-gone';
 }
@@ -77,14 +77,17 @@ async function importFile(
     return;
   }
   const isSameSize = (await target.fileBytes(owner, remoteIdentifier)) === source.bytes;
-  if (isSameSize && (await target.fileDigest(owner, remoteIdentifier)) === (await digestOf(files, source))) {
+  if (
+    isSameSize &&
+    (await target.fileDigest(owner, remoteIdentifier)) === (await fileDigestOf(files, source))
+  ) {
     report.unchanged('files', 1);
     return;
   }
   const file = { owner, remoteIdentifier, uploadUuid: randomUUID() };
   const hash = createHash('sha256');
   const parts: ImportFilePart[] = [];
-  for await (const content of partsOf(await files.read(source), limits.filePartBytes)) {
+  for await (const content of uploadPartsOf(await files.read(source), limits.filePartBytes)) {
     hash.update(content);
     const nonce = randomBytes(8).toString('hex');
     const part = { number: parts.length + 1, bytes: content.byteLength, nonce };
@@ -98,13 +101,16 @@ async function importFile(
   else report.skipped('files', 'differs', source.name);
 }
 
-export async function digestOf(files: SourceFiles, source: SourceFile): Promise<string> {
+export async function fileDigestOf(files: SourceFiles, source: SourceFile): Promise<string> {
   const hash = createHash('sha256');
   for await (const piece of await files.read(source)) hash.update(piece);
   return hash.digest('hex');
 }
 
-export async function* partsOf(body: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Buffer> {
+export async function* uploadPartsOf(
+  body: AsyncIterable<Uint8Array>,
+  bytesMax: number,
+): AsyncGenerator<Buffer> {
   let pending: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of body) {

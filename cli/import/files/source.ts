@@ -20,8 +20,8 @@ export interface SourceFiles {
 
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** @throws Failure */
-export async function openFiles(location: string): Promise<SourceFiles> {
+/** @throws CommandFailure */
+export async function openSourceFiles(location: string): Promise<SourceFiles> {
   if (location.startsWith('s3://')) return openBucket(new URL(location));
   const found = await stat(location).catch(() => undefined);
   if (!found?.isDirectory()) throw new CommandFailure(exitCodes.usage, `There is no folder ${location}.`);
@@ -44,7 +44,7 @@ function openFolder(root: string): SourceFiles {
   };
 }
 
-/** @throws Failure */
+/** @throws CommandFailure */
 async function folderOf(path: string): Promise<Dir> {
   try {
     return await opendir(path);

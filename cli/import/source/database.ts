@@ -5,21 +5,21 @@
 
 import { CommandFailure, exitCodes } from '../../failure.ts';
 
-export type Value = string | number | bigint | Uint8Array | null;
-export type Row = Readonly<Record<string, Value>>;
+export type SourceValue = string | number | bigint | Uint8Array | null;
+export type SourceRow = Readonly<Record<string, SourceValue>>;
 
 export interface Selection {
   readonly columns: string;
   readonly table: string;
   /** The condition of this table only, because the pages of a large table go by its `uuid`. */
   readonly where: string;
-  readonly values: readonly Value[];
+  readonly values: readonly SourceValue[];
 }
 
 export interface SourceDatabase {
-  all(sql: string, values?: readonly Value[]): Promise<readonly Row[]>;
+  all(sql: string, values?: readonly SourceValue[]): Promise<readonly SourceRow[]>;
   /** All rows, in no particular order, and never all of them in memory. `columns` has to name `uuid`. */
-  each(selection: Selection): AsyncIterable<Row>;
+  each(selection: Selection): AsyncIterable<SourceRow>;
   columnsOf(table: string): Promise<readonly string[]>;
   /** The length of a text in bytes. */
   readonly lengthOf: (column: string) => string;
@@ -27,7 +27,7 @@ export interface SourceDatabase {
 }
 
 /** Everything read can be read again, so another pass can continue. */
-export const readFailure = (error: unknown): CommandFailure =>
+export const sourceReadFailure = (error: unknown): CommandFailure =>
   new CommandFailure(
     exitCodes.unavailable,
     `The database of the other server could not be read (${(error as Error).message}). Start again: what has come stays.`,
@@ -36,14 +36,14 @@ export const readFailure = (error: unknown): CommandFailure =>
 /** `(?, ?, ?)` */
 export const placeholders = (values: readonly unknown[]): string => `(${values.map(() => '?').join(', ')})`;
 
-export function textIn(row: Row, column: string): string | undefined {
+export function textIn(row: SourceRow, column: string): string | undefined {
   const value = row[column];
   if (value === null || value === undefined) return undefined;
   return value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : String(value);
 }
 
 /** Whole numbers that a double cannot hold exactly do not occur, and would be rounded. */
-export function numberIn(row: Row, column: string): number {
+export function numberIn(row: SourceRow, column: string): number {
   const value = Number(row[column] ?? 0);
   if (!Number.isSafeInteger(value))
     throw new RangeError(`the column ${column} holds a number that is too large`);
@@ -51,10 +51,10 @@ export function numberIn(row: Row, column: string): number {
 }
 
 /** Null counts as false. */
-export const flagIn = (row: Row, column: string): boolean => Number(row[column] ?? 0) !== 0;
+export const flagIn = (row: SourceRow, column: string): boolean => Number(row[column] ?? 0) !== 0;
 
 /** A date and time without a zone, with or without fractions. Undefined if there is none. */
-export function millisecondsIn(row: Row, column: string, utcOffsetMinutes: number): number | undefined {
+export function millisecondsIn(row: SourceRow, column: string, utcOffsetMinutes: number): number | undefined {
   const text = textIn(row, column);
   if (text === undefined) return undefined;
   const ms = Date.parse(`${text.replace(' ', 'T').slice(0, 23)}Z`);

@@ -4,19 +4,25 @@
  */
 import type { Connection } from 'mysql2/promise';
 import { CommandFailure, exitCodes } from '../../failure.ts';
-import { type Row, readFailure, type Selection, type SourceDatabase, type Value } from './database.ts';
+import {
+  type Selection,
+  type SourceDatabase,
+  type SourceRow,
+  type SourceValue,
+  sourceReadFailure,
+} from './database.ts';
 
 const pageRows = 1_000;
 
-/** @throws Failure */
+/** @throws CommandFailure */
 export async function openMysql(url: URL, password: string | undefined): Promise<SourceDatabase> {
   const connection = await connect(url, password);
-  const all = async (sql: string, values: readonly Value[] = []) => {
+  const all = async (sql: string, values: readonly SourceValue[] = []) => {
     try {
       const [rows] = await connection.query(sql, [...values]);
-      return rows as Row[];
+      return rows as SourceRow[];
     } catch (error) {
-      throw readFailure(error);
+      throw sourceReadFailure(error);
     }
   };
   await all('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
@@ -37,9 +43,9 @@ export async function openMysql(url: URL, password: string | undefined): Promise
 }
 
 async function* pages(
-  all: (sql: string, values: readonly Value[]) => Promise<readonly Row[]>,
+  all: (sql: string, values: readonly SourceValue[]) => Promise<readonly SourceRow[]>,
   { columns, table, where, values }: Selection,
-): AsyncGenerator<Row> {
+): AsyncGenerator<SourceRow> {
   const sql = `SELECT ${columns} FROM \`${table}\` WHERE ${where} AND \`uuid\` > ? ORDER BY \`uuid\` LIMIT ${pageRows}`;
   for (let after = ''; ; ) {
     const rows = await all(sql, [...values, after]);

@@ -2,7 +2,7 @@
  * A file that holds one account in the tables that an import reads (`tables.ts`). So an account that comes over HTTP is imported
  * and compared like one of a database. It never has to be in memory as a whole.
  */
-import type { Value } from './database.ts';
+import type { SourceValue } from './database.ts';
 
 /** Only the columns that an import reads. */
 const columns = {
@@ -38,7 +38,7 @@ type TableName = keyof typeof columns;
 
 export interface Spool {
   /** Columns that are not named are null. */
-  insert(table: TableName, row: Readonly<Record<string, Value | boolean | undefined>>): void;
+  insert(table: TableName, row: Readonly<Record<string, SourceValue | boolean | undefined>>): void;
   close(): void;
 }
 
@@ -63,5 +63,5 @@ export async function createSpool(path: string): Promise<Spool> {
   };
 }
 
-const stored = (value: Value | boolean | undefined): Value =>
+const stored = (value: SourceValue | boolean | undefined): SourceValue =>
   typeof value === 'boolean' ? Number(value) : (value ?? null);

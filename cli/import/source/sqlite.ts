@@ -4,9 +4,9 @@
  */
 import { existsSync, rmdirSync } from 'node:fs';
 import { CommandFailure, exitCodes } from '../../failure.ts';
-import { type Row, readFailure, type SourceDatabase, type Value } from './database.ts';
+import { type SourceDatabase, type SourceRow, type SourceValue, sourceReadFailure } from './database.ts';
 
-/** @throws Failure */
+/** @throws CommandFailure */
 export async function openSqlite(path: string): Promise<SourceDatabase> {
   if (!existsSync(path)) throw new CommandFailure(exitCodes.usage, `There is no file ${path}.`);
   const { default: sqlite } = await import('node-sqlite3-wasm');
@@ -23,11 +23,11 @@ export async function openSqlite(path: string): Promise<SourceDatabase> {
       `${path} cannot be read (${(error as Error).message}). Stop the other server, or give a copy of the file with those beside it that end in -wal and -shm.`,
     );
   }
-  const all = (sql: string, values: readonly Value[] = []) => {
+  const all = (sql: string, values: readonly SourceValue[] = []) => {
     try {
-      return database.all(sql, [...values]) as Row[];
+      return database.all(sql, [...values]) as SourceRow[];
     } catch (error) {
-      throw readFailure(error);
+      throw sourceReadFailure(error);
     }
   };
   return {
@@ -35,7 +35,7 @@ export async function openSqlite(path: string): Promise<SourceDatabase> {
     async *each({ columns, table, where, values }) {
       const statement = database.prepare(`SELECT ${columns} FROM \`${table}\` WHERE ${where}`);
       try {
-        yield* statement.iterate([...values]) as IterableIterator<Row>;
+        yield* statement.iterate([...values]) as IterableIterator<SourceRow>;
       } finally {
         statement.finalize();
       }

@@ -1,6 +1,6 @@
 /**
  * Reads the other server's tables, in the terms of this server. That server decides which tables and columns there are and what
- * they mean. Only this file knows them.
+ * they mean.
  */
 import { CommandFailure, exitCodes } from '../../failure.ts';
 import {
@@ -8,8 +8,8 @@ import {
   millisecondsIn,
   numberIn,
   placeholders,
-  type Row,
   type SourceDatabase,
+  type SourceRow,
   textIn,
 } from './database.ts';
 
@@ -20,7 +20,7 @@ export interface SourceUser {
   readonly passwordHash: string;
   readonly serverKey: string | undefined;
   readonly createdAtMs: number;
-  readonly keyParams: Row;
+  readonly keyParams: SourceRow;
 }
 
 export interface SourceSetting {
@@ -41,18 +41,21 @@ export interface SourceAuthenticator {
   readonly createdAtMs: number;
 }
 
-/** The fields that tell one state of an item from another, and where the item belongs. */
-export interface ItemKey {
+/** An item without its content: what tells one state from another, and where the item belongs. */
+export interface ItemHeader {
   readonly uuid: string;
   readonly ownerUuid: string;
   readonly vaultUuid: string | undefined;
   readonly updatedAt: number;
   readonly createdAt: number;
   readonly deleted: boolean;
+}
+
+export interface SizedItemHeader extends ItemHeader {
   readonly bytes: number;
 }
 
-export interface SourceItem extends Omit<ItemKey, 'bytes'> {
+export interface SourceItem extends ItemHeader {
   readonly content: string | undefined;
   readonly contentType: string | undefined;
   readonly encItemKey: string | undefined;
@@ -82,7 +85,7 @@ export interface SourceRevision extends Omit<RevisionKey, 'bytes'> {
   readonly editedBy: string | undefined;
 }
 
-export interface History {
+export interface RevisionSummary {
   readonly count: number;
   /** Undefined if no revision has a time. */
   readonly latestMs: number | undefined;
@@ -131,15 +134,16 @@ export interface SourceNotification {
   readonly updatedAt: number;
 }
 
-const times = (row: Row) => ({
+const timestampsIn = (row: SourceRow) => ({
   createdAt: numberIn(row, 'created_at_timestamp'),
   updatedAt: numberIn(row, 'updated_at_timestamp'),
 });
 
-/** The other server finds an account only by its address in lower case. */
-const rankOf = (row: Row): number => (textIn(row, 'email') === textIn(row, 'email')?.toLowerCase() ? 1 : 0);
+/** 1 for an address in lower case: the other server can sign in only those. */
+const rankOf = (row: SourceRow): number =>
+  textIn(row, 'email') === textIn(row, 'email')?.toLowerCase() ? 1 : 0;
 
-const lower = (row: Row, column: string): string => (textIn(row, column) ?? '').toLowerCase();
+const lowerTextIn = (row: SourceRow, column: string): string => (textIn(row, column) ?? '').toLowerCase();
 
 /** Tables whose rows are counted, so that the report accounts for everything that was read. */
 export const countedTables = [
@@ -167,7 +171,7 @@ export class Tables {
     this.#utcOffsetMinutes = utcOffsetMinutes;
   }
 
-  /** @throws Failure unless the tables are those of a release since March 2024 */
+  /** @throws CommandFailure unless the tables are those of a release since March 2024 */
   async check(): Promise<void> {
     const sessions = await this.#main.columnsOf('sessions');
     if (!sessions.includes('snjs')) {
@@ -179,7 +183,7 @@ export class Tables {
     if ((await this.#revisions.columnsOf('revisions_revisions')).length === 0) {
       throw new CommandFailure(
         exitCodes.refused,
-        'There are no revisions in this database. Older set-ups keep them in one of their own: name it with --revisions-from.',
+        'There are no revisions in this database. Older installations keep them in a database of their own: name it with --revisions-from.',
       );
     }
   }
@@ -208,8 +212,8 @@ export class Tables {
   }
 
   /**
-   * The groups of accounts whose addresses differ only in case. In each, the account with the newest items comes first, then by
-   * lower case.
+   * The groups of accounts whose addresses differ only in case and white space. In each, the account with the newest item comes
+   * first, and among equals the one that is in lower case already.
    */
   async sharedAddresses(): Promise<readonly (readonly string[])[]> {
     const shared = await this.#main.all(
@@ -250,7 +254,7 @@ export class Tables {
   }
 
   /** Whether any user has a second factor that only the key of the other server opens. */
-  async hasEncryptedFactors(): Promise<boolean> {
+  async hasEncryptedMfaSecrets(): Promise<boolean> {
     const rows = await this.#main.all(
       "SELECT 1 AS n FROM `settings` WHERE `name` = 'MFA_SECRET' AND `value` IS NOT NULL AND `server_encryption_version` = 1 LIMIT 1",
     );
@@ -258,7 +262,7 @@ export class Tables {
   }
 
   /** Some user's server key, to try the key of the other server on. */
-  async anyServerKey(): Promise<string | undefined> {
+  async sampleUserKey(): Promise<string | undefined> {
     const [row] = await this.#main.all(
       'SELECT `encrypted_server_key` AS k FROM `users` WHERE `encrypted_server_key` IS NOT NULL ORDER BY `uuid` LIMIT 1',
     );
@@ -268,7 +272,7 @@ export class Tables {
   async authenticators(userUuid: string): Promise<readonly SourceAuthenticator[]> {
     const rows = await this.#main.all('SELECT * FROM `authenticators` WHERE `user_uuid` = ?', [userUuid]);
     return rows.map((row) => ({
-      uuid: lower(row, 'uuid'),
+      uuid: lowerTextIn(row, 'uuid'),
       credentialId: textIn(row, 'credential_id') ?? '',
       publicKey: Buffer.from(row['credential_public_key'] as Uint8Array),
       counter: numberIn(row, 'counter'),
@@ -280,19 +284,19 @@ export class Tables {
   // --- items ------------------------------------------------------------------------------------------------------
 
   /** The items that the user has created, with those in vaults. */
-  async *itemsOf(userUuid: string): AsyncGenerator<ItemKey> {
-    yield* this.#itemKeys('`user_uuid` = ?', userUuid);
+  itemsOf(userUuid: string): AsyncGenerator<SizedItemHeader> {
+    return this.#headersWhere('`user_uuid` = ?', userUuid);
   }
 
-  async *itemsIn(vaultUuid: string): AsyncGenerator<ItemKey> {
-    yield* this.#itemKeys('`shared_vault_uuid` = ?', vaultUuid);
+  itemsIn(vaultUuid: string): AsyncGenerator<SizedItemHeader> {
+    return this.#headersWhere('`shared_vault_uuid` = ?', vaultUuid);
   }
 
-  async *#itemKeys(where: string, value: string): AsyncGenerator<ItemKey> {
+  async *#headersWhere(where: string, value: string): AsyncGenerator<SizedItemHeader> {
     const length = `COALESCE(${this.#main.lengthOf('content')}, 0)`;
-    const columns = `\`uuid\`, \`user_uuid\`, \`shared_vault_uuid\`, \`deleted\`, \`created_at_timestamp\`, \`updated_at_timestamp\`, ${length} AS bytes`;
+    const columns = `${headerColumns}, ${length} AS bytes`;
     for await (const row of this.#main.each({ columns, table: 'items', where, values: [value] })) {
-      yield { ...keyOf(row), bytes: numberIn(row, 'bytes') };
+      yield { ...headerOf(row), bytes: numberIn(row, 'bytes') };
     }
   }
 
@@ -300,7 +304,7 @@ export class Tables {
     if (uuids.length === 0) return [];
     const sql = `SELECT * FROM \`items\` WHERE \`uuid\` IN ${placeholders(uuids)}`;
     return (await this.#main.all(sql, uuids)).map((row) => ({
-      ...keyOf(row),
+      ...headerOf(row),
       content: textIn(row, 'content'),
       contentType: textIn(row, 'content_type'),
       encItemKey: textIn(row, 'enc_item_key'),
@@ -313,19 +317,19 @@ export class Tables {
   }
 
   /** Those of these items that exist, without their contents. */
-  async itemKeys(uuids: readonly string[]): Promise<readonly Omit<ItemKey, 'bytes'>[]> {
+  async itemHeaders(uuids: readonly string[]): Promise<readonly ItemHeader[]> {
     if (uuids.length === 0) return [];
-    const sql = `SELECT \`uuid\`, \`user_uuid\`, \`shared_vault_uuid\`, \`deleted\`, \`created_at_timestamp\`, \`updated_at_timestamp\` FROM \`items\` WHERE \`uuid\` IN ${placeholders(uuids)}`;
-    return (await this.#main.all(sql, uuids)).map(keyOf);
+    const sql = `SELECT ${headerColumns} FROM \`items\` WHERE \`uuid\` IN ${placeholders(uuids)}`;
+    return (await this.#main.all(sql, uuids)).map(headerOf);
   }
 
-  async histories(itemUuids: readonly string[]): Promise<ReadonlyMap<string, History>> {
+  async histories(itemUuids: readonly string[]): Promise<ReadonlyMap<string, RevisionSummary>> {
     if (itemUuids.length === 0) return new Map();
     const sql = `SELECT \`item_uuid\`, COUNT(*) AS n, MAX(\`created_at\`) AS latest FROM \`revisions_revisions\` WHERE \`item_uuid\` IN ${placeholders(itemUuids)} GROUP BY \`item_uuid\``;
     const rows = await this.#revisions.all(sql, itemUuids);
     return new Map(
       rows.map((row) => [
-        lower(row, 'item_uuid'),
+        lowerTextIn(row, 'item_uuid'),
         { count: numberIn(row, 'n'), latestMs: this.#ms(row, 'latest') },
       ]),
     );
@@ -337,7 +341,7 @@ export class Tables {
     const sql = `SELECT \`uuid\`, \`item_uuid\`, \`created_at\`, ${length} AS bytes FROM \`revisions_revisions\` WHERE \`item_uuid\` IN ${placeholders(itemUuids)}`;
     return (await this.#revisions.all(sql, itemUuids)).map((row) => ({
       uuid: String(row['uuid']),
-      itemUuid: lower(row, 'item_uuid'),
+      itemUuid: lowerTextIn(row, 'item_uuid'),
       createdAtMs: this.#ms(row, 'created_at'),
       bytes: numberIn(row, 'bytes'),
     }));
@@ -348,7 +352,7 @@ export class Tables {
     const sql = `SELECT * FROM \`revisions_revisions\` WHERE \`uuid\` IN ${placeholders(uuids)}`;
     return (await this.#revisions.all(sql, uuids)).map((row) => ({
       uuid: String(row['uuid']),
-      itemUuid: lower(row, 'item_uuid'),
+      itemUuid: lowerTextIn(row, 'item_uuid'),
       createdAtMs: this.#ms(row, 'created_at'),
       ownerUuid: textIn(row, 'user_uuid')?.toLowerCase(),
       content: textIn(row, 'content'),
@@ -367,9 +371,9 @@ export class Tables {
   async vaults(): Promise<readonly SourceVault[]> {
     const rows = await this.#main.all('SELECT * FROM `shared_vaults`');
     return rows.map((row) => ({
-      uuid: lower(row, 'uuid'),
-      ownerUuid: lower(row, 'user_uuid'),
-      ...times(row),
+      uuid: lowerTextIn(row, 'uuid'),
+      ownerUuid: lowerTextIn(row, 'user_uuid'),
+      ...timestampsIn(row),
     }));
   }
 
@@ -378,11 +382,11 @@ export class Tables {
       vaultUuid,
     ]);
     return rows.map((row) => ({
-      uuid: lower(row, 'uuid'),
-      userUuid: lower(row, 'user_uuid'),
+      uuid: lowerTextIn(row, 'uuid'),
+      userUuid: lowerTextIn(row, 'user_uuid'),
       permission: textIn(row, 'permission') ?? '',
       isSurvivor: flagIn(row, 'is_designated_survivor'),
-      ...times(row),
+      ...timestampsIn(row),
     }));
   }
 
@@ -391,33 +395,33 @@ export class Tables {
       vaultUuid,
     ]);
     return rows.map((row) => ({
-      uuid: lower(row, 'uuid'),
-      inviteeUuid: lower(row, 'user_uuid'),
-      senderUuid: lower(row, 'sender_uuid'),
+      uuid: lowerTextIn(row, 'uuid'),
+      inviteeUuid: lowerTextIn(row, 'user_uuid'),
+      senderUuid: lowerTextIn(row, 'sender_uuid'),
       permission: textIn(row, 'permission') ?? '',
       encryptedMessage: textIn(row, 'encrypted_message') ?? '',
-      ...times(row),
+      ...timestampsIn(row),
     }));
   }
 
   async messages(userUuid: string): Promise<readonly SourceMessage[]> {
     const rows = await this.#main.all('SELECT * FROM `messages` WHERE `recipient_uuid` = ?', [userUuid]);
     return rows.map((row) => ({
-      uuid: lower(row, 'uuid'),
-      senderUuid: lower(row, 'sender_uuid'),
+      uuid: lowerTextIn(row, 'uuid'),
+      senderUuid: lowerTextIn(row, 'sender_uuid'),
       encryptedMessage: textIn(row, 'encrypted_message') ?? '',
       replaceabilityIdentifier: textIn(row, 'replaceability_identifier'),
-      ...times(row),
+      ...timestampsIn(row),
     }));
   }
 
   async notifications(userUuid: string): Promise<readonly SourceNotification[]> {
     const rows = await this.#main.all('SELECT * FROM `notifications` WHERE `user_uuid` = ?', [userUuid]);
     return rows.map((row) => ({
-      uuid: lower(row, 'uuid'),
+      uuid: lowerTextIn(row, 'uuid'),
       type: textIn(row, 'type') ?? '',
       payload: textIn(row, 'payload') ?? '',
-      ...times(row),
+      ...timestampsIn(row),
     }));
   }
 
@@ -426,21 +430,24 @@ export class Tables {
     if (this.#revisions !== this.#main) await this.#revisions.close();
   }
 
-  #ms(row: Row, column: string): number | undefined {
+  #ms(row: SourceRow, column: string): number | undefined {
     return millisecondsIn(row, column, this.#utcOffsetMinutes);
   }
 }
 
-const keyOf = (row: Row): Omit<ItemKey, 'bytes'> => ({
+const headerColumns =
+  '`uuid`, `user_uuid`, `shared_vault_uuid`, `deleted`, `created_at_timestamp`, `updated_at_timestamp`';
+
+const headerOf = (row: SourceRow): ItemHeader => ({
   uuid: String(row['uuid']),
-  ownerUuid: lower(row, 'user_uuid'),
+  ownerUuid: lowerTextIn(row, 'user_uuid'),
   vaultUuid: textIn(row, 'shared_vault_uuid')?.toLowerCase(),
   deleted: flagIn(row, 'deleted'),
-  ...times(row),
+  ...timestampsIn(row),
 });
 
-const settingOf = (row: Row): SourceSetting => ({
-  uuid: lower(row, 'uuid'),
+const settingOf = (row: SourceRow): SourceSetting => ({
+  uuid: lowerTextIn(row, 'uuid'),
   name: textIn(row, 'name') ?? '',
   value: textIn(row, 'value'),
   isEncrypted: flagIn(row, 'server_encryption_version'),
@@ -448,7 +455,7 @@ const settingOf = (row: Row): SourceSetting => ({
   updatedAt: numberIn(row, 'updated_at'),
 });
 
-function transportsIn(row: Row): string[] {
+function transportsIn(row: SourceRow): string[] {
   try {
     const parsed: unknown = JSON.parse(textIn(row, 'transports') ?? '[]');
     return Array.isArray(parsed) ? parsed.filter((each) => typeof each === 'string') : [];

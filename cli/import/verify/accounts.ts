@@ -9,10 +9,10 @@ import {
 import {
   accountOf,
   keyParamsOf,
+  protocolVersionOfUser,
   type ReadSettings,
   readSettings,
-  refusalOf,
-  versionOf,
+  reasonToSkipUser,
 } from '../accounts.ts';
 import type { ImportContext } from '../context.ts';
 import { ImportReport } from '../report.ts';
@@ -22,7 +22,7 @@ import { type Compared, compareEntries, differ } from './compared.ts';
 /** Whether an import would write an account that is not here. */
 export async function isImportable(context: ImportContext, user: SourceUser): Promise<boolean> {
   const report = new ImportReport();
-  if (refusalOf({ report }, user) !== undefined) return false;
+  if (reasonToSkipUser({ report }, user) !== undefined) return false;
   const account = await accountOf(context, user, { settings: [], locked: false });
   return (await context.target.check(account)).refused === '';
 }
@@ -123,7 +123,7 @@ function subjectOf({ uuid, payload }: SourceNotification): string {
 /** The key parameters as any client gets them at a sign-in. */
 function publicKeyParams(user: SourceUser): Record<string, string | number | undefined> {
   const params = keyParamsOf(user);
-  const version = versionOf(user) ?? '';
+  const version = protocolVersionOfUser(user) ?? '';
   const identifier = user.email ?? '';
   const all = { pw_cost: params.pwCost, pw_nonce: params.pwNonce, pw_salt: params.pwSalt };
   const first = { pw_alg: params.pwAlg, pw_func: params.pwFunc, pw_key_size: params.pwKeySize };

@@ -6,12 +6,12 @@ import {
   itemOf,
   numbered,
   owningVaultOf,
-  refusalOf,
+  reasonToSkipItem,
   revisionOf,
-  type Vaults,
+  type VaultStates,
   versionedOf,
 } from '../items.ts';
-import type { ItemKey, Tables } from '../source/tables.ts';
+import type { SizedItemHeader, Tables } from '../source/tables.ts';
 import { type Compared, differ } from './compared.ts';
 
 const historiesConcurrencyMax = 8;
@@ -20,7 +20,7 @@ export async function compareCollection(
   context: ImportContext,
   compared: Compared,
   collection: ImportCollection,
-  vaults: Vaults,
+  vaults: VaultStates,
 ): Promise<void> {
   const before = { differences: compared.differenceCount, revisions: compared.revisions };
   const there = await compareListed(context, compared, collection, vaults);
@@ -43,7 +43,7 @@ async function compareListed(
   context: ImportContext,
   compared: Compared,
   collection: ImportCollection,
-  vaults: Vaults,
+  vaults: VaultStates,
 ): Promise<{ readonly items: number; readonly known: number; readonly sha256: string }> {
   const { tables, target } = context;
   // A sum does not depend on the order, which differs between the servers.
@@ -90,9 +90,9 @@ async function compareListed(
 }
 
 const liesHere = (
-  item: Pick<ItemKey, 'vaultUuid' | 'ownerUuid'>,
+  item: Pick<SizedItemHeader, 'vaultUuid' | 'ownerUuid'>,
   { isVault, uuid }: ImportCollection,
-  vaults: Vaults,
+  vaults: VaultStates,
 ): boolean =>
   isVault
     ? owningVaultOf(item, vaults) === uuid
@@ -112,7 +112,7 @@ async function compareHistory(
   { tables, target, limits }: ImportContext,
   compared: Compared,
   collection: ImportCollection,
-  item: Pick<ItemKey, 'uuid' | 'createdAt' | 'ownerUuid'>,
+  item: Pick<SizedItemHeader, 'uuid' | 'createdAt' | 'ownerUuid'>,
 ): Promise<void> {
   const keys = await tables.revisionKeys([item.uuid]);
   const createdAtMs = Math.floor(item.createdAt / 1_000);
@@ -137,14 +137,14 @@ async function compareHistory(
   }
 }
 
-const keysOf = (tables: Tables, { isVault, uuid }: ImportCollection): AsyncIterable<ItemKey> =>
+const keysOf = (tables: Tables, { isVault, uuid }: ImportCollection): AsyncIterable<SizedItemHeader> =>
   isVault ? tables.itemsIn(uuid) : tables.itemsOf(uuid);
 
 /** Items of the other server that this one accepts. */
 async function countExpected(
   context: ImportContext,
   collection: ImportCollection,
-  vaults: Vaults,
+  vaults: VaultStates,
 ): Promise<number> {
   let count = 0;
   for await (const group of groups(keysOf(context.tables, collection), context.limits.batchItems)) {
@@ -157,7 +157,7 @@ async function nameMissing(
   context: ImportContext,
   compared: Compared,
   collection: ImportCollection,
-  vaults: Vaults,
+  vaults: VaultStates,
 ): Promise<void> {
   const { tables, target, limits } = context;
   for await (const group of groups(keysOf(tables, collection), limits.batchItems)) {
@@ -168,7 +168,7 @@ async function nameMissing(
     const missing = versioned.filter(({ version }) => absent.has(version.uuid)).map(({ uuid }) => uuid);
     for (const item of await tables.items(missing)) {
       // The import has reported why it left these out.
-      if (refusalOf(context, item) !== undefined) continue;
+      if (reasonToSkipItem(context, item) !== undefined) continue;
       differ(compared, { what: 'item', uuid: item.uuid, why: 'missing' });
     }
   }

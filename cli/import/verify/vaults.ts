@@ -1,7 +1,7 @@
 /** Compares shared vaults with their members and open invites. */
 import { inviteDigest, memberDigest, vaultDigest } from '../../../proto/import-digests.ts';
 import type { ImportContext } from '../context.ts';
-import type { Vaults } from '../items.ts';
+import type { VaultStates } from '../items.ts';
 import { ImportReport } from '../report.ts';
 import { type Population, planOf } from '../vaults.ts';
 import { type Compared, compareEntries, differ } from './compared.ts';
@@ -11,7 +11,7 @@ export async function compareVaults(
   context: ImportContext,
   compared: Compared,
   population: Population,
-): Promise<Vaults> {
+): Promise<VaultStates> {
   const { tables, target } = context;
   const vaults = new Map<string, 'here' | 'not-now'>();
   for (const vault of await tables.vaults()) {

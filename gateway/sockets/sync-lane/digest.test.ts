@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { canonicalJson, digestOf } from './digest.ts';
+import { canonicalJson, commandDigestOf } from './digest.ts';
 
 const vectors: readonly (readonly [name: string, body: string, bytes: number, digest: string])[] = [
   [
@@ -58,9 +58,9 @@ for (const [name, body, bytes, digest] of vectors) {
   test(`the digest of ${name} is the one that clients make`, (t) => {
     const parsed: unknown = JSON.parse(body);
     t.is(Buffer.byteLength(canonicalJson(parsed)), bytes);
-    t.is(digestOf(parsed), digest);
+    t.is(commandDigestOf(parsed), digest);
     // A client that has normalised its body before sending gets the same digest.
-    t.is(digestOf(JSON.parse(canonicalJson(parsed))), digest);
+    t.is(commandDigestOf(JSON.parse(canonicalJson(parsed))), digest);
   });
 }
 

@@ -16,6 +16,6 @@ export function canonicalJson(value: unknown): string {
   return `{${members.join(',')}}`;
 }
 
-export const digestOf = (body: unknown): string => hash('sha256', canonicalJson(body), 'hex');
+export const commandDigestOf = (body: unknown): string => hash('sha256', canonicalJson(body), 'hex');
 
 export const digestPattern = /^[0-9a-f]{64}$/;

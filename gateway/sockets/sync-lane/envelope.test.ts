@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { digestOf } from './digest.ts';
+import { commandDigestOf } from './digest.ts';
 import {
   clientFrameTypes,
   type FrameFault,
@@ -29,7 +29,7 @@ const command: Fields = {
   type: 'COMMAND',
   payload,
   payloadLength: JSON.stringify(payload).length,
-  digest: digestOf(body),
+  digest: commandDigestOf(body),
 };
 
 const read = (fields: Fields) => readFrame(JSON.stringify(fields));
@@ -44,7 +44,7 @@ test('a whole frame is read', (t) => {
     sequence: 3,
     payload: {},
   });
-  t.like(read(command), { type: 'COMMAND', digest: digestOf(body), payload });
+  t.like(read(command), { type: 'COMMAND', digest: commandDigestOf(body), payload });
 });
 
 for (const key of Object.keys(ping)) {
@@ -73,10 +73,10 @@ test('each defect of a frame has a code of its own', (t) => {
   t.is(read({ ...ping, sequence: sequenceMax + 1 }), 'INVALID_SEQUENCE');
   t.is(read({ ...ping, payloadLength: 3 }), 'INVALID_PAYLOAD_LENGTH');
   t.is(read({ ...ping, payloadLength: 1 }), 'INVALID_PAYLOAD_LENGTH');
-  t.is(read({ ...ping, digest: digestOf({}) }), 'INVALID_DIGEST');
+  t.is(read({ ...ping, digest: commandDigestOf({}) }), 'INVALID_DIGEST');
   t.is(read(without(command, 'digest')), 'INVALID_DIGEST');
-  t.is(read({ ...command, digest: digestOf(body).toUpperCase() }), 'INVALID_DIGEST');
-  t.is(read({ ...command, digest: digestOf({}) }), 'INVALID_DIGEST');
+  t.is(read({ ...command, digest: commandDigestOf(body).toUpperCase() }), 'INVALID_DIGEST');
+  t.is(read({ ...command, digest: commandDigestOf({}) }), 'INVALID_DIGEST');
 });
 
 test('a body that differs by one byte has another digest', (t) => {
@@ -177,7 +177,8 @@ test('a torn or damaged frame is refused or read whole, and never crashes the re
         return;
       }
       t.true((clientFrameTypes as readonly string[]).includes(result.type));
-      if (result.type === 'COMMAND') t.is(result.digest ?? '', digestOf(result.payload['body'] ?? null));
+      if (result.type === 'COMMAND')
+        t.is(result.digest ?? '', commandDigestOf(result.payload['body'] ?? null));
     }),
   );
 });

@@ -8,9 +8,9 @@
  * A frame that breaks these rules ends its socket, because the client and the server would not agree on what follows.
  */
 import { equalInConstantTime } from '../../../actors/identity/session-tokens.ts';
-import { digestOf, digestPattern } from './digest.ts';
+import { commandDigestOf, digestPattern } from './digest.ts';
 
-export const frameBytesMax = 524_288;
+export const laneFrameBytesMax = 524_288;
 export const sequenceMax = 2 ** 32 - 2;
 /** An item nests a few levels. Deeper nesting would overflow the stack of the serialiser. */
 const depthMax = 64;
@@ -121,7 +121,7 @@ function faultOf(fields: FrameFields): FrameFault | undefined {
 function faultOfDigest({ digest, type, payload }: FrameFields): FrameFault | undefined {
   if (typeof digest !== 'string' || !digestPattern.test(digest)) return 'INVALID_DIGEST';
   if (type !== 'COMMAND') return undefined;
-  return equalInConstantTime(digest, digestOf((payload as FrameFields)['body'] ?? null))
+  return equalInConstantTime(digest, commandDigestOf((payload as FrameFields)['body'] ?? null))
     ? undefined
     : 'INVALID_DIGEST';
 }

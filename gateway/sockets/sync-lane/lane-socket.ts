@@ -17,8 +17,8 @@ import { bytesMax, InboundBudget, type LaneMemory } from './budget.ts';
 import { type CommandAnswer, errorAnswer, type LaneCommands, tooLarge } from './commands.ts';
 import {
   type ClientFrame,
-  frameBytesMax,
   isObject,
+  laneFrameBytesMax,
   readFrame,
   type ServerFrameType,
   sequenceMax,
@@ -160,7 +160,7 @@ export class LaneSocket {
   received(bytes: ArrayBuffer, isBinary: boolean): void {
     if (this.#isEnded) return;
     const size = bytes.byteLength;
-    if (size > (isBinary ? binaryBytesMax : frameBytesMax)) {
+    if (size > (isBinary ? binaryBytesMax : laneFrameBytesMax)) {
       this.close(closeCodes.tooLarge, 'frame too large');
       return;
     }
@@ -398,7 +398,7 @@ export class LaneSocket {
     if (connection === undefined || this.#isEnded) return;
     const text = writeFrame({ ...frame, sequence: this.#sent });
     const bytes = Buffer.byteLength(text);
-    if (bytes > frameBytesMax) {
+    if (bytes > laneFrameBytesMax) {
       this.#write({ ...frame, ...tooLarge });
       return;
     }

@@ -29,10 +29,10 @@ import type { HandshakeLimiter } from '../handshake-limiter.ts';
 import type { Sockets } from '../sockets.ts';
 import { LaneMemory } from './budget.ts';
 import { LaneCommands } from './commands.ts';
-import { frameBytesMax } from './envelope.ts';
+import { laneFrameBytesMax } from './envelope.ts';
 import { type LaneServices, LaneSocket, type Redeemed } from './lane-socket.ts';
-import { prometheusLaneMetrics, type RefusalReason } from './metrics.ts';
-import { createOrigins } from './origins.ts';
+import { prometheusLaneMetrics, type UpgradeRefusal } from './metrics.ts';
+import { createOriginCheck } from './origins.ts';
 import type { SyncTicket, SyncTickets } from './tickets.ts';
 
 export const lanePath = '/sockets/sync';
@@ -72,19 +72,19 @@ interface UserData {
 
 const redeemMs = 4_000;
 /** More than the largest frame, so that a larger one gets a close with the reason. */
-const payloadBytesMax = frameBytesMax + 32 * 1_024;
+const payloadBytesMax = laneFrameBytesMax + 32 * 1_024;
 /** When clients connect again in a burst, most of them are authenticated within a second. */
 const unauthenticatedMax = 5_000;
 const closeIntervalMs = 1;
 const closeTickMs = 50;
 
 interface RefusedUpgrade {
-  readonly reason: RefusalReason;
+  readonly reason: UpgradeRefusal;
   readonly refusal: Refusal;
 }
 
 const refused = (
-  reason: RefusalReason,
+  reason: UpgradeRefusal,
   status: number,
   message: string,
   retryAfterMs?: number,
@@ -105,7 +105,7 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
   const { actors, clock, random, settings, tickets, limiter, gate, clientAddress, log } = options;
   const allSockets = new Set<LaneSocket>();
   const users = new Map<string, Set<LaneSocket>>();
-  const admitsOrigin = createOrigins(settings, clientAddress);
+  const admitsOrigin = createOriginCheck(settings, clientAddress);
   const memory = new LaneMemory(settings.memoryBytes);
   let unauthenticated = 0;
   const metrics = prometheusLaneMetrics(options.registry, {

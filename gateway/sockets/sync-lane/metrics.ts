@@ -2,12 +2,12 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { CommandAnswer } from './commands.ts';
 
 /** Why an upgrade was refused over HTTP. */
-export type RefusalReason =
+export type UpgradeRefusal =
   | ('access-key' | 'disabled' | 'draining' | 'full')
   | ('origin' | 'query' | 'rate-limit');
 
 export interface LaneMetrics {
-  refused(reason: RefusalReason): void;
+  refused(reason: UpgradeRefusal): void;
   opened(): void;
   closed(reason: string): void;
   answered(type: string, answer: CommandAnswer): void;

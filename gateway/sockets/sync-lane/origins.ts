@@ -1,26 +1,25 @@
 /**
- * The page origins that may open the lane: exactly those of a list, and those of the server itself. Another page
- * could otherwise use a cookie or a ticket that it got hold of.
+ * The page origins that may open the lane: those of a list, and the server's own if that is allowed. A page of any other site
+ * could use a cookie or a stolen ticket.
  */
 import type { ClientAddress } from '../../admission/client-address.ts';
 import type { RequestHeaders } from '../../http/headers.ts';
 import type { GatewaySettings } from '../../settings.ts';
 
-export type AdmitsOrigin = (headers: RequestHeaders, peer: () => string) => boolean;
+type OriginSettings = Pick<GatewaySettings['syncLane'], 'origins' | 'sameOrigin'>;
+export type OriginCheck = (headers: RequestHeaders, peer: () => string) => boolean;
 
 const originCharactersMax = 256;
-/** An address reserved for documentation: it appears only if the peer is a trusted proxy. */
-const nobody = '192.0.2.1';
 
-export function createOrigins(
-  { origins, sameOrigin }: Pick<GatewaySettings['syncLane'], 'origins' | 'sameOrigin'>,
+export function createOriginCheck(
+  { origins, sameOrigin }: OriginSettings,
   clientAddress: ClientAddress,
-): AdmitsOrigin {
+): OriginCheck {
   const listed = new Set(origins);
 
   function schemeOf(headers: RequestHeaders, peer: () => string): string | undefined {
     const forwarded = headers.get('x-forwarded-proto').trim().toLowerCase();
-    if (forwarded === '' || clientAddress.resolve(peer(), nobody) !== nobody) return 'http';
+    if (forwarded === '' || !clientAddress.isProxy(peer())) return 'http';
     return forwarded === 'https' || forwarded === 'http' ? forwarded : undefined;
   }
 
@@ -34,14 +33,14 @@ export function createOrigins(
 }
 
 /**
- * Whether to tell the client about the lane. Browsers send no `Origin` with a GET to their own server. This does not admit the
- * client: the upgrade decides, and knows the scheme.
+ * Whether to tell the client about the lane. Browsers send no `Origin` with a GET to their own server. This admits nobody: the
+ * upgrade checks again, and knows the scheme.
  */
-export function mayOpenLane(
-  { origins, sameOrigin }: Pick<GatewaySettings['syncLane'], 'origins' | 'sameOrigin'>,
+export function isLaneAdvertised(
+  { origins, sameOrigin }: OriginSettings,
   origin: string | undefined,
   host = '',
 ): boolean {
   if (origin === undefined || origin === '' || origins.includes(origin)) return true;
-  return sameOrigin && [`https://${host}`, `http://${host}`].includes(origin);
+  return sameOrigin && ['https', 'http'].some((scheme) => origin === `${scheme}://${host.toLowerCase()}`);
 }

@@ -18,7 +18,7 @@ import { type Clock, sleep } from '../../clock.ts';
 import { messageOf, OverloadedError, TerminalError, UnavailableError } from '../../errors.ts';
 import type { Logger } from '../../ports.ts';
 import type { Random } from '../../random.ts';
-import { DialError, dial, type NatsAccess, type ServerAddress, serverOf } from './dial.ts';
+import { DialError, dial, type NatsAccess, type NatsServerAddress, serverOf } from './dial.ts';
 import { FrameError } from './frame.ts';
 import type { MessageSigner, SignedMessage } from './message-signature.ts';
 import type { RejectedFrames } from './metrics.ts';
@@ -29,7 +29,7 @@ export interface NatsConnectionOptions {
   readonly name: string;
   readonly pingIntervalMs: number;
   /** How long the first connection may take. */
-  readonly startMs: number;
+  readonly connectTimeoutMs: number;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -69,7 +69,7 @@ interface ActiveSubscription {
 
 export class ClusterConnection {
   readonly #options: NatsConnectionOptions;
-  readonly #servers: readonly ServerAddress[];
+  readonly #servers: readonly NatsServerAddress[];
   #client: NatsConnection | undefined;
   #isClosed = false;
   readonly #subscribed = new Set<ActiveSubscription>();
@@ -88,7 +88,7 @@ export class ClusterConnection {
   static async open(options: NatsConnectionOptions): Promise<ClusterConnection> {
     const { clock } = options;
     const connection = new ClusterConnection(options);
-    const untilMs = clock.monotonicMs() + options.startMs;
+    const untilMs = clock.monotonicMs() + options.connectTimeoutMs;
     for (let failures = 0; ; failures += 1) {
       try {
         await connection.#dial();
@@ -213,7 +213,7 @@ export class ClusterConnection {
     this.#wakeWaiting();
   }
 
-  async #watch(client: NatsConnection, server: ServerAddress): Promise<void> {
+  async #watch(client: NatsConnection, server: NatsServerAddress): Promise<void> {
     for await (const status of client.status()) {
       if (status.type === 'disconnect' || status.type === 'staleConnection') this.#lost(client, server);
       if (status.type === 'error') {
@@ -222,7 +222,7 @@ export class ClusterConnection {
     }
   }
 
-  #lost(client: NatsConnection, server: ServerAddress): void {
+  #lost(client: NatsConnection, server: NatsServerAddress): void {
     if (this.#client !== client) return;
     this.#client = undefined;
     this.#lostAtMs = this.#options.clock.monotonicMs();

@@ -13,7 +13,7 @@ import {
   nkeyAuthenticator,
 } from '@nats-io/transport-node';
 import type { Random } from '../../random.ts';
-import { frameBytesMax } from './frame.ts';
+import { natsFrameBytesMax } from './frame.ts';
 
 export interface NatsAccess {
   /** `nats://user:password@host:port` or `tls://…`, tried in random order. */
@@ -25,7 +25,7 @@ export interface NatsAccess {
   readonly keyFile?: string | undefined;
 }
 
-export interface ServerAddress {
+export interface NatsServerAddress {
   readonly address: string;
   /** The name or address that its certificate must show. */
   readonly host: string;
@@ -47,7 +47,7 @@ export class DialError extends Error {
 const dialMs = 5_000;
 
 /** @throws DialError, and not the URL's own error, which repeats all of it */
-export function serverOf(url: string): ServerAddress {
+export function serverOf(url: string): NatsServerAddress {
   if (!URL.canParse(url))
     throw new DialError('An address in the list of NATS servers cannot be parsed.', true);
   const { protocol, hostname, port, username, password } = new URL(url);
@@ -69,9 +69,9 @@ export interface DialOptions {
 
 /** Tries each server once. @throws DialError */
 export async function dial(
-  servers: readonly ServerAddress[],
+  servers: readonly NatsServerAddress[],
   options: DialOptions,
-): Promise<{ readonly client: NatsConnection; readonly server: ServerAddress }> {
+): Promise<{ readonly client: NatsConnection; readonly server: NatsServerAddress }> {
   const reasons: string[] = [];
   let isRejection = false;
   for (const server of shuffled(servers, options.random)) {
@@ -85,7 +85,7 @@ export async function dial(
   throw new DialError(`No NATS server accepts this process (${reasons.join('; ')}).`, isRejection);
 }
 
-async function dialOne(server: ServerAddress, options: DialOptions): Promise<NatsConnection> {
+async function dialOne(server: NatsServerAddress, options: DialOptions): Promise<NatsConnection> {
   const client = await connect({
     servers: [server.address],
     name: options.name,
@@ -100,13 +100,13 @@ async function dialOne(server: ServerAddress, options: DialOptions): Promise<Nat
     ...tlsOf(server, options.access),
   });
   const bytesMax = client.info?.max_payload ?? 0;
-  if (bytesMax >= frameBytesMax) return client;
+  if (bytesMax >= natsFrameBytesMax) return client;
   await client.close();
-  throw new DialError(`it accepts messages of ${bytesMax} bytes, and ${frameBytesMax} are needed`, true);
+  throw new DialError(`it accepts messages of ${bytesMax} bytes, and ${natsFrameBytesMax} are needed`, true);
 }
 
 function credentialsOf(
-  { user, password }: ServerAddress,
+  { user, password }: NatsServerAddress,
   { credentialsFile }: NatsAccess,
 ): ConnectionOptions {
   if (credentialsFile !== undefined) return { authenticator: fileAuthenticator(credentialsFile) };
@@ -131,7 +131,7 @@ function readCredentials(file: string): Buffer {
 }
 
 /** TLS if the operator asks for it. Without `tls` here the library still uses it if a server demands it. */
-function tlsOf(server: ServerAddress, { caFile, certFile, keyFile }: NatsAccess): ConnectionOptions {
+function tlsOf(server: NatsServerAddress, { caFile, certFile, keyFile }: NatsAccess): ConnectionOptions {
   if (!server.isSecure && caFile === undefined && certFile === undefined) return {};
   const files = { ...(caFile && { caFile }), ...(certFile && { certFile }), ...(keyFile && { keyFile }) };
   return { tls: { ...files, host: server.host } as ConnectionOptions['tls'] & object };

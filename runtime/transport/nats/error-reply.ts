@@ -30,7 +30,7 @@ export function errorReplyOf(error: ActorError): ErrorReply {
 export const asActorError = (error: unknown): ActorError =>
   error instanceof ActorError ? error : new TerminalError('the owner of the actor failed');
 
-export function errorOf({
+export function actorErrorOf({
   class: kindOfError,
   message,
   outcome,

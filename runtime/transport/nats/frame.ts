@@ -13,8 +13,8 @@ import { decode, encode, NewerFormatError } from '../../store/encoding.ts';
 const version = 1;
 /** The largest piece of a message that goes in one frame, and what a frame adds to it. Brokers take 1 MiB. */
 export const partBytes = 512 * 1_024;
-export const frameBytesMax = partBytes + 1_024;
-/** The sender holds a larger message, and its receiver pulls it (`held-messages.ts`). */
+export const natsFrameBytesMax = partBytes + 1_024;
+/** The sender holds a larger message, and its receiver pulls it (`large-message-sender.ts`). */
 export const inlineBytesMax = 64 * 1_024;
 export const messageBytesMax = 64 * 1_024 * 1_024;
 

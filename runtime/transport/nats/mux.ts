@@ -60,7 +60,7 @@ export class Mux {
   }
 
   /** The listener of these subjects has changed or was cut off, so requests or answers may be lost. */
-  forget(subjects: readonly string[]): void {
+  abandon(subjects: readonly string[]): void {
     const lost = new Set(subjects);
     this.#abandon(
       (subject) => lost.has(subject),

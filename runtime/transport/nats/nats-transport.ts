@@ -10,8 +10,9 @@
  *   <prefix>.gateway.<id>          events to one gateway
  *   <prefix>.wake                  wake-ups, kept by a stream
  *
- * Everything is signed (`message-signature.ts`). There are two connections: control, for small and urgent messages, and bulk, for the parts
- * of large ones. A process that cannot keep up with its messages loses its connection, and then only the bulk one.
+ * Everything is signed (`message-signature.ts`). There are two connections: control, for small and urgent messages, and bulk,
+ * for the parts of large ones. NATS disconnects a process that reads too slowly. Large parts cause that, so they cost only the
+ * bulk connection.
  */
 import { type Address, shardOf } from '../../address.ts';
 import type { Clock } from '../../clock.ts';
@@ -21,12 +22,13 @@ import type { TellRow } from '../../store/store.ts';
 import type { Tracer } from '../../tracing.ts';
 import { OwnerEpochs } from '../owner-epochs.ts';
 import type { AskCall, GatewayListener, Hint, HostEvent, Transport, TransportHandler } from '../transport.ts';
-import { Announcements } from './announcements.ts';
-import { CallReceiver } from './answering.ts';
-import { CallSender } from './calls.ts';
+import { CallReceiver } from './call-receiver.ts';
+import { CallSender } from './call-sender.ts';
 import { ClusterConnection } from './connection.ts';
 import type { NatsAccess } from './dial.ts';
-import { HeldMessages } from './held-messages.ts';
+import { HintsAndEvents } from './hints-and-events.ts';
+import { LargeMessageReceiver } from './large-message-receiver.ts';
+import { LargeMessageSender } from './large-message-sender.ts';
 import { createMessageSigner, type MessageSigner } from './message-signature.ts';
 import {
   type ConnectionName,
@@ -35,7 +37,6 @@ import {
   type TransportMetrics,
 } from './metrics.ts';
 import { Mux } from './mux.ts';
-import { Pulls } from './pulls.ts';
 import { defaultWakeStreamSettings, WakeStream, type WakeStreamSettings } from './wake-stream.ts';
 
 export interface NatsTransportOptions {
@@ -54,12 +55,12 @@ export interface NatsTransportOptions {
   readonly metrics: TransportMetrics;
   readonly tracer?: Tracer | undefined;
   readonly pingIntervalMs?: number;
-  readonly startMs?: number;
+  readonly connectTimeoutMs?: number;
   readonly wakeStream?: Partial<WakeStreamSettings>;
 }
 
 const defaultPingIntervalMs = 5_000;
-const defaultStartMs = 20_000;
+const defaultConnectTimeoutMs = 20_000;
 
 /** @throws DialError: no server could be used in time */
 export async function openNatsTransport(options: NatsTransportOptions): Promise<NatsTransport> {
@@ -73,9 +74,9 @@ export async function openNatsTransport(options: NatsTransportOptions): Promise<
       rejected,
       name: `scriptorium ${options.incarnation} ${name}`,
       pingIntervalMs: options.pingIntervalMs ?? defaultPingIntervalMs,
-      startMs: options.startMs ?? defaultStartMs,
-      onLost: () => transport?.lost(name),
-      onRestored: () => transport?.restored(name),
+      connectTimeoutMs: options.connectTimeoutMs ?? defaultConnectTimeoutMs,
+      onLost: () => transport?.onDisconnected(name),
+      onRestored: () => transport?.onReconnected(name),
     });
   const control = await connect('control');
   try {
@@ -99,12 +100,12 @@ export class NatsTransport implements Transport, TransportGauges {
   readonly #prefix: string;
   readonly #connections: NatsConnections;
   readonly #muxes: Readonly<Record<ConnectionName, Mux>>;
-  readonly #held: HeldMessages;
+  readonly #largeMessages: LargeMessageSender;
   readonly #epochs = new OwnerEpochs();
-  readonly #calls: CallSender;
-  readonly #answering: CallReceiver;
+  readonly #callSender: CallSender;
+  readonly #callReceiver: CallReceiver;
   readonly #wakeStream: WakeStream;
-  readonly #announcements: Announcements;
+  readonly #hintsAndEvents: HintsAndEvents;
   readonly #routed = new Map<number, () => void>();
   #handler: TransportHandler | undefined;
   readonly reachesOthers = true;
@@ -121,24 +122,24 @@ export class NatsTransport implements Transport, TransportGauges {
       control: new Mux(control, `${prefix}.reply.${incarnation}`, clock),
       bulk: new Mux(bulk, `${prefix}.part.${incarnation}`, clock),
     };
-    this.#held = new HeldMessages({
+    this.#largeMessages = new LargeMessageSender({
       ...options,
       connection: bulk,
       subject: this.#partsSubject(incarnation),
     });
-    const pulls = new Pulls({
+    const pulls = new LargeMessageReceiver({
       ...options,
       mux: this.#muxes.bulk,
       partsSubject: (holder) => this.#partsSubject(holder),
     });
-    const common = { ...options, held: this.#held, pulls };
-    this.#calls = new CallSender({
+    const common = { ...options, held: this.#largeMessages, pulls };
+    this.#callSender = new CallSender({
       ...common,
       mux: this.#muxes.control,
       epochs: this.#epochs,
       shardSubject: (shard) => this.#shardSubject(shard),
     });
-    this.#answering = new CallReceiver({
+    this.#callReceiver = new CallReceiver({
       ...common,
       connection: control,
       handlerOf: (shard) => this.#handlerOf(shard),
@@ -152,12 +153,12 @@ export class NatsTransport implements Transport, TransportGauges {
       subject: `${prefix}.wake`,
       ask: (call) => this.ask(call),
     });
-    this.#announcements = new Announcements({
+    this.#hintsAndEvents = new HintsAndEvents({
       ...options,
       connection: control,
       hintSubject: `${prefix}.hint`,
       gatewaySubject: (gateway) => `${prefix}.gateway.${gateway}`,
-      hinted: (hint) => this.#hinted(hint),
+      onHint: (hint) => this.#takeHint(hint),
     });
   }
 
@@ -171,27 +172,30 @@ export class NatsTransport implements Transport, TransportGauges {
     return this.#handler !== undefined;
   }
 
-  /** False if only sweeps find wake-ups, and while nothing is served here. */
+  /** False without JetStream, and while nothing is served here: only sweeps then find new tells. */
   get isWakeStreamAvailable(): boolean {
     return this.#wakeStream.isAvailable;
   }
 
   get callsInFlight(): number {
-    return this.#calls.inFlight;
+    return this.#callSender.inFlight;
   }
 
   get heldBytes(): number {
-    return this.#held.bytes;
+    return this.#largeMessages.bytes;
   }
 
-  lost(name: ConnectionName): void {
+  onDisconnected(name: ConnectionName): void {
     this.#options.metrics.disconnected(name);
     this.#muxes[name].lost();
   }
 
-  /** Other processes do not notice that this one was cut off. Without this message they would wait until their deadlines. */
-  restored(name: ConnectionName): void {
-    if (name === 'control') this.#announcements.reconnected();
+  /**
+   * Tells the others to fail the calls that they sent here while this process was cut off. Otherwise they would wait until their
+   * deadlines.
+   */
+  onReconnected(name: ConnectionName): void {
+    if (name === 'control') this.#hintsAndEvents.reconnected();
     if (!this.isConnected) return;
     this.hint({ hint: 'returned', shards: [...this.#routed.keys()], host: this.#options.incarnation });
   }
@@ -221,11 +225,11 @@ export class NatsTransport implements Transport, TransportGauges {
     for (const shard of shards) {
       if (this.#routed.has(shard)) continue;
       const unsubscribe = control.subscribe(this.#shardSubject(shard), {
-        take: (message) => this.#answering.take(message, shard),
+        take: (message) => this.#callReceiver.take(message, shard),
       });
       this.#routed.set(shard, unsubscribe);
     }
-    // While this process is cut off no calls come here. They come again with the connection and these subscriptions.
+    // The subscriptions come back with the connection. So wait for it, and flush again.
     while (shards.some((shard) => this.#routed.has(shard))) {
       if (await control.flush()) return;
       if (!(await control.connected())) return;
@@ -247,14 +251,12 @@ export class NatsTransport implements Transport, TransportGauges {
 
   ask(call: AskCall): Promise<unknown> {
     const shard = this.#shardOf(call.address);
-    if (this.#handler !== undefined && this.#routed.has(shard)) return this.#handler.ask(call);
-    return this.#calls.ask(call, shard);
+    return this.#handlerOf(shard)?.ask(call) ?? this.#callSender.ask(call, shard);
   }
 
   wake(tell: TellRow): void {
-    const isHere = this.#routed.has(this.#shardOf({ kind: tell.target_kind, id: tell.target_id }));
-    if (isHere && this.#handler !== undefined) this.#handler.wake(tell);
-    else this.#wakeStream.wake(tell);
+    const here = this.#handlerOf(this.#shardOf({ kind: tell.target_kind, id: tell.target_id }));
+    (here ?? this.#wakeStream).wake(tell);
   }
 
   #shardOf(address: Address): number {
@@ -272,22 +274,22 @@ export class NatsTransport implements Transport, TransportGauges {
   // --- hints and events -------------------------------------------------------------------------------------
 
   hint(hint: Hint): void {
-    this.#announcements.hint(hint);
+    this.#hintsAndEvents.hint(hint);
   }
 
   publish(gateway: string, event: HostEvent): void {
-    this.#announcements.publish(gateway, event);
+    this.#hintsAndEvents.publish(gateway, event);
   }
 
   listen(gateway: string, listener: GatewayListener): () => void {
-    return this.#announcements.listen(gateway, listener);
+    return this.#hintsAndEvents.listen(gateway, listener);
   }
 
-  #hinted(hint: Hint): void {
+  #takeHint(hint: Hint): void {
     if (hint.hint === 'claimed') this.#epochs.claimed(hint.shards, hint.epoch);
     if (hint.hint === 'claimed' || hint.hint === 'returned')
-      this.#muxes.control.forget(hint.shards.map((shard) => this.#shardSubject(shard)));
-    if (hint.hint === 'returned') this.#muxes.bulk.forget([this.#partsSubject(hint.host)]);
+      this.#muxes.control.abandon(hint.shards.map((shard) => this.#shardSubject(shard)));
+    if (hint.hint === 'returned') this.#muxes.bulk.abandon([this.#partsSubject(hint.host)]);
     this.#handler?.hinted(hint);
   }
 }

@@ -1,6 +1,6 @@
 /** Syncs that their client has named, over HTTP (docs/protocol/sockets.md, "Commands over HTTP"). */
 import test from 'ava';
-import { digestOf } from '../../../gateway/sockets/sync-lane/digest.ts';
+import { commandDigestOf } from '../../../gateway/sockets/sync-lane/digest.ts';
 import type { Device } from '../../kit/device.ts';
 import { note } from '../../kit/items.ts';
 import type { Schedule } from '../../kit/model-store/model-store.ts';
@@ -9,7 +9,7 @@ import { deleteAccount } from '../../kit/vaults.ts';
 
 const api = '20240226';
 
-function named(device: Device, id: string, body: Record<string, unknown>, digest = digestOf(body)) {
+function named(device: Device, id: string, body: Record<string, unknown>, digest = commandDigestOf(body)) {
   return device.call('POST', '/v1/items', {
     body,
     headers: { 'x-sync-command-id': id, 'x-sync-command-digest': digest },
@@ -33,7 +33,7 @@ test('a named save takes effect once, and its repeat is answered as it was', asy
   t.is(first.headers.get('x-sync-command-replayed'), 'false');
   t.deepEqual(first.body.command, {
     id: 'command-1',
-    digest: digestOf(body),
+    digest: commandDigestOf(body),
     status: 'committed',
   });
   const second = await named(phone, 'command-1', body);
@@ -107,7 +107,7 @@ test('a repeat tells of conflicts as they are now, with what the client sent', a
   t.deepEqual(second, first);
   // Its items are not stored, so without them the server can say only this much.
   t.deepEqual(await statusOf(phone, 'command-1'), {
-    command: { id: 'command-1', status: 'committed', digest: digestOf(body) },
+    command: { id: 'command-1', status: 'committed', digest: commandDigestOf(body) },
   });
 });
 
@@ -120,7 +120,7 @@ test('another command under a known id is refused', async (t) => {
   t.is(other.status, 409);
   t.is(other.body.error.tag, 'sync_command_digest_mismatch');
   const answer = await phone.call('GET', '/v1/items/sync-command/command-1', {
-    headers: { 'x-sync-command-digest': digestOf({}) },
+    headers: { 'x-sync-command-digest': commandDigestOf({}) },
   });
   t.is(answer.status, 409);
   t.is((await phone.sync({ sync_token: null })).retrieved_items.length, 1);
@@ -130,7 +130,7 @@ test('the name may stand in the body, where it is no part of the digest', async 
   const server = await startServer(t);
   const phone = await server.device();
   const body = { api, items: [newNote()] };
-  const command = { id: 'command-1', digest: digestOf(body) };
+  const command = { id: 'command-1', digest: commandDigestOf(body) };
   const first = await phone.call('POST', '/v1/items', { body: { ...body, command } });
   t.is(first.headers.get('x-sync-command-replayed'), 'false');
   t.is((await named(phone, 'command-1', body)).headers.get('x-sync-command-replayed'), 'true');
@@ -138,10 +138,10 @@ test('the name may stand in the body, where it is no part of the digest', async 
 
 for (const [what, headers, tag] of [
   ['without its digest', { 'x-sync-command-id': 'a' }, 'invalid_sync_command_metadata'],
-  ['without its id', { 'x-sync-command-digest': digestOf({}) }, 'invalid_sync_command_metadata'],
+  ['without its id', { 'x-sync-command-digest': commandDigestOf({}) }, 'invalid_sync_command_metadata'],
   [
     'with an id of other characters',
-    { 'x-sync-command-id': '-a', 'x-sync-command-digest': digestOf({}) },
+    { 'x-sync-command-id': '-a', 'x-sync-command-digest': commandDigestOf({}) },
     'invalid_sync_command_id',
   ],
   [
@@ -164,7 +164,7 @@ test('a command that is named twice, or in half, or by something else in the bod
   const server = await startServer(t);
   const phone = await server.device();
   const body = { api, items: [newNote()] };
-  const digest = digestOf(body);
+  const digest = commandDigestOf(body);
   const headers = { 'x-sync-command-id': 'a', 'x-sync-command-digest': digest };
   const wrong = [{ command: { id: 'a' } }, { command: { id: 1, digest } }, { command: 'a' }];
   for (const each of wrong) {
@@ -191,7 +191,7 @@ test('the status of a command is its own session’s', async (t) => {
   const status = await statusOf(phone, 'command-1');
   const { command: _command, ...answer } = saved;
   t.deepEqual(status, {
-    command: { id: 'command-1', status: 'committed', digest: digestOf(body) },
+    command: { id: 'command-1', status: 'committed', digest: commandDigestOf(body) },
     result: answer,
   });
   t.deepEqual(await statusOf(laptop, 'command-1'), { command: { id: 'command-1', status: 'unknown' } });

@@ -67,7 +67,7 @@ test('where no server answers, the start ends in time with a message that holds 
   const { url, kill } = await server(t, {});
   await kill();
   const startedMs = performance.now();
-  const error = await rejection(t, url.replace('//', '//user:secret@'), { startMs: 1_000 });
+  const error = await rejection(t, url.replace('//', '//user:secret@'), { connectTimeoutMs: 1_000 });
   t.regex(error.message, /127\.0\.0\.1:\d+: connection refused/);
   t.notRegex(error.message, /user|secret/);
   t.true(performance.now() - startedMs < 5_000);
@@ -103,14 +103,14 @@ test('TLS: servers that are vouched for and clients that show a certificate', as
   const files = { certFile: client.cert, keyFile: client.key };
   const access = (caFile: string, more = {}) => ({ access: { servers: [url], caFile, ...more } });
   t.true(await isWorking(t, url, access(authority.ca, files)));
-  await rejection(t, url, { ...access(other.ca, files), startMs: 500 });
-  await rejection(t, url, { ...access(authority.ca), startMs: 500 });
+  await rejection(t, url, { ...access(other.ca, files), connectTimeoutMs: 500 });
+  await rejection(t, url, { ...access(authority.ca), connectTimeoutMs: 500 });
 });
 
 test('an address that asks for TLS is not used without it', async (t) => {
   const { url } = await server(t, {});
   t.regex(
-    (await rejection(t, url.replace('nats:', 'tls:'), { startMs: 500 })).message,
+    (await rejection(t, url.replace('nats:', 'tls:'), { connectTimeoutMs: 500 })).message,
     /does not support 'tls'/,
   );
 });

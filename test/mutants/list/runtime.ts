@@ -56,8 +56,8 @@ export const mutants: readonly Mutant[] = [
     name: 'a-file-deleted-while-it-may-still-arrive',
     harm: 'A late commit of a move makes a file of a user whose chunks are gone.',
     file: 'actors/files/transfer.ts',
-    find: '  if (applied === false) return undefined;\n',
-    replace: '  if (applied !== true) return undefined;\n',
+    find: '  if (applied === false) return false;\n',
+    replace: '  if (applied !== true) return false;\n',
     tests: ['test/races/file-moves.test.ts'],
     match: 'a file whose move was given up*',
   },
@@ -72,10 +72,10 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'large-replies-that-wait-for-each-other',
     harm: 'Large replies of a process that stands still hold up those of all others.',
-    file: 'runtime/transport/nats/pulls.ts',
+    file: 'runtime/transport/nats/large-message-receiver.ts',
     find: 'this.#holderAt(held.from)',
     replace: "this.#holderAt('any')",
-    tests: ['runtime/transport/nats/pulls.test.ts'],
+    tests: ['runtime/transport/nats/large-message-receiver.test.ts'],
   },
   {
     name: 'heartbeats-that-look-like-a-loss',

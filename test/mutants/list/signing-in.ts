@@ -122,7 +122,7 @@ export const mutants: readonly Mutant[] = [
     file: 'actors/signin/login-params.ts',
     find: "if (!('passed' in outcome)) return refusalOf({ turn, request, account, unmet: outcome, origin });",
     replace:
-      "if (!('passed' in outcome)) { storeChallenge(turn, request.codeChallenge, origin, wayOf(request)); return refusalOf({ turn, request, account, unmet: outcome, origin }); }",
+      "if (!('passed' in outcome)) { addChallenge(turn, request.codeChallenge, origin, purposeOf(request)); return refusalOf({ turn, request, account, unmet: outcome, origin }); }",
     tests: ['test/behaviour/accounts/second-factor.test.ts'],
     match: 'with an authenticator app a code*',
   },

@@ -45,8 +45,9 @@ export const mutants: readonly Mutant[] = [
     name: 'a-removal-forgotten-in-a-crash',
     harm: 'Where the host dies in the wrong moment, members keep an item that is not theirs any more.',
     file: 'actors/vault/items/part.ts',
-    find: 'leave({ turn, id, reads })',
-    replace: 'leave({ turn, id, reads: { ...reads, members: { ...reads.members, rows: [] } } })',
+    find: 'finalizeTransferOut({ turn, id, reads })',
+    replace:
+      'finalizeTransferOut({ turn, id, reads: { ...reads, members: { ...reads.members, rows: [] } } })',
     tests: ['test/behaviour/vaults/items-removed.test.ts'],
   },
   {
@@ -69,8 +70,8 @@ export const mutants: readonly Mutant[] = [
     name: 'strangers-who-save',
     harm: 'A user who is not a member saves in the vault.',
     file: 'actors/vault/items/save-items.ts',
-    find: '(member.get(memberKey(turn, saver.by))?.permission ?? null) as',
-    replace: "(member.get(memberKey(turn, saver.by))?.permission ?? 'write') as",
+    find: '(reads.member.get(memberKey(turn, saver.by))?.permission ?? null) as',
+    replace: "(reads.member.get(memberKey(turn, saver.by))?.permission ?? 'write') as",
     tests: ['test/behaviour/vaults/items.test.ts'],
   },
   {

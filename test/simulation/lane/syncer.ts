@@ -3,7 +3,7 @@
  * command, over the lane or over HTTP. If its fate is unknown, the device asks about it, or sends it again under its
  * name, before the next begins.
  */
-import { digestOf } from '../../../gateway/sockets/sync-lane/digest.ts';
+import { commandDigestOf } from '../../../gateway/sockets/sync-lane/digest.ts';
 import type { SyncTickets } from '../../../gateway/sockets/sync-lane/tickets.ts';
 import type { SeededRandom } from '../../kit/random.ts';
 import type { Report } from '../checkers/checker.ts';
@@ -171,7 +171,12 @@ export class Syncer {
   #newCommand(request: LaneRequest, session = this.#identifier ?? ''): Command {
     const { device, checker } = this.#options;
     this.#commandCount += 1;
-    const command = { id: `${device}-c${this.#commandCount}`, digest: digestOf(request), session, request };
+    const command = {
+      id: `${device}-c${this.#commandCount}`,
+      digest: commandDigestOf(request),
+      session,
+      request,
+    };
     const texts = request.items.flatMap(({ content }) => (content === null ? [] : [content]));
     checker.sends({ id: command.id, session, texts, isPlain: request.items.length <= itemsOfTurn });
     return { ...command, wasSent: false };

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { importBuilt } from '../../kit/built.ts';
 import type { PlantedBug } from '../plant.ts';
 
-/** Bugs of one host's actors and of its store, of what several processes do together, of mails and shares, of vaults, and of the sync lane. */
+/** The folders of planted bugs, each named by what its bugs are in. */
 const folders = {
   actors: '',
   cluster: 'cluster/',

@@ -6,8 +6,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'actors/collection/revisions/keep.ts',
-      find: 'keepHeld(turn, replaced)',
-      replace: 'keepHeld(turn, { ...replaced, content: row.content })',
+      find: 'archiveRevision(turn, replaced)',
+      replace: 'archiveRevision(turn, { ...replaced, content: row.content })',
     },
   ],
 };

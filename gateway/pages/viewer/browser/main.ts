@@ -4,7 +4,7 @@
  */
 
 import { type Rich, richTextOf } from './rich-text.ts';
-import { keyOf, type Note, type OpenedShare, unseal } from './sealed.ts';
+import { linkKeyOf, type Note, type OpenedShare, unseal } from './sealed.ts';
 
 /** Fetches the content of a share from the server, which may give it only once. */
 type FetchResult =
@@ -37,7 +37,7 @@ function takeLink(): Link | undefined {
   const { hash, search } = location;
   history.replaceState(null, '', search);
   const shareId = new URLSearchParams(search).get('shared') ?? '';
-  const key = keyOf(hash.slice(1));
+  const key = linkKeyOf(hash.slice(1));
   return key === undefined || !idForm.test(shareId) ? undefined : { shareId, key };
 }
 

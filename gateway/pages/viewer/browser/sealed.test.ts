@@ -1,7 +1,7 @@
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js';
 import test from 'ava';
 import * as fc from 'fast-check';
-import { keyOf, unseal } from './sealed.ts';
+import { linkKeyOf, unseal } from './sealed.ts';
 
 const keyHex = 'ab'.repeat(32);
 const nonce = Buffer.alloc(24, 5);
@@ -97,9 +97,9 @@ test('a share of an account, and whatever else is no note and no tag, is given a
 });
 
 test('a key is 64 hexadecimal digits', (t) => {
-  t.deepEqual(keyOf(keyHex), Uint8Array.from(key));
-  t.deepEqual(keyOf(keyHex.toUpperCase()), Uint8Array.from(key));
+  t.deepEqual(linkKeyOf(keyHex), Uint8Array.from(key));
+  t.deepEqual(linkKeyOf(keyHex.toUpperCase()), Uint8Array.from(key));
   for (const hex of ['', keyHex.slice(1), `${keyHex}0`, `g${keyHex.slice(1)}`, ` ${keyHex.slice(1)}`]) {
-    t.is(keyOf(hex), undefined, hex);
+    t.is(linkKeyOf(hex), undefined, hex);
   }
 });

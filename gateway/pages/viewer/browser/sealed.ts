@@ -24,7 +24,7 @@ const keyForm = /^[0-9a-f]{64}$/i;
 const nonceForm = /^[0-9a-f]{48}$/i;
 
 /** The key of a link; undefined if it is incomplete. */
-export const keyOf = (hex: string): Uint8Array | undefined =>
+export const linkKeyOf = (hex: string): Uint8Array | undefined =>
   keyForm.test(hex) ? bytesOfHex(hex) : undefined;
 
 export function unseal(payload: string, key: Uint8Array): OpenedShare {

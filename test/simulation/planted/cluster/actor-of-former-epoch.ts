@@ -8,7 +8,7 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/actor/active-actors.ts',
-      find: '      if (this.#options.epochOf(present.shard) !== present.epoch) throw moved();\n',
+      find: '      if (this.#options.epochOf(present.shard) !== present.epoch) throw movedError();\n',
       replace: '',
     },
   ],

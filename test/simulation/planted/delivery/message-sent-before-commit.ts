@@ -7,9 +7,9 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'actors/user/published-reminders/deliver.ts',
-      find: 'const handOver = () => run.turn({ turn: (turn) => handedOver(turn, claim) });',
-      replace: `const handOver = async () => {
-    void run.turn({ turn: (turn) => handedOver(turn, claim) }).catch(() => {});
+      find: 'const markInFlight = () => run.turn({ turn: (turn) => tryMarkInFlight(turn, claim) });',
+      replace: `const markInFlight = async () => {
+    void run.turn({ turn: (turn) => tryMarkInFlight(turn, claim) }).catch(() => {});
     return true;
   };`,
     },

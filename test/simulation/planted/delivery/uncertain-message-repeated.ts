@@ -8,8 +8,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'actors/user/published-reminders/deliver.ts',
-      find: "if (each.state === 'in-flight') put(turn, uncertain(each));",
-      replace: "if (each.state === 'in-flight') put(turn, { ...each, state: 'claimed' });",
+      find: "if (each.state === 'in-flight') putReminder(turn, uncertain(each));",
+      replace: "if (each.state === 'in-flight') putReminder(turn, { ...each, state: 'claimed' });",
     },
   ],
 };

@@ -7,8 +7,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'actors/vault/items/save-items.ts',
-      find: '(member.get(memberKey(turn, saver.by))?.permission ?? null) as',
-      replace: "(member.get(memberKey(turn, saver.by))?.permission ?? 'write') as",
+      find: '(reads.member.get(memberKey(turn, saver.by))?.permission ?? null) as',
+      replace: "(reads.member.get(memberKey(turn, saver.by))?.permission ?? 'write') as",
     },
   ],
 };

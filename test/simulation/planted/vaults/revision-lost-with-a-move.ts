@@ -6,8 +6,8 @@ export const bug: PlantedBug = {
   flavour: 'vaults',
   edits: [
     {
-      file: 'actors/collection/transfer/transfer.ts',
-      find: 'if (target !== undefined && keepHeld(turn, row)) isStored = true;',
+      file: 'actors/collection/transfer.ts',
+      find: 'if (target !== undefined && archiveRevision(turn, row)) isStored = true;',
       replace: '',
     },
   ],

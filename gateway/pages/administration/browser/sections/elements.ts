@@ -48,7 +48,7 @@ export function form(fields: readonly Child[], action: string, work: () => Promi
   return made;
 }
 
-export function table(columns: readonly string[], rows: readonly (readonly Child[])[]): HTMLElement {
+export function tableElement(columns: readonly string[], rows: readonly (readonly Child[])[]): HTMLElement {
   if (rows.length === 0) return element('p', { className: 'none', textContent: 'None.' });
   const head = element(
     'tr',

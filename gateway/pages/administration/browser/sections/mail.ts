@@ -1,6 +1,6 @@
 /** Relays, the queue, and the last attempts to send mail. */
-import { button, element, field, form, table } from './elements.ts';
-import type { Page } from './page.ts';
+import { button, element, field, form, tableElement } from './elements.ts';
+import type { PageTools } from './page.ts';
 
 interface Relay {
   readonly id: string;
@@ -33,7 +33,7 @@ interface MailAttempt {
 const base = 'v1/admin/email-delivery';
 const states = { dead: 'Given up', ready: 'Waiting', leased: 'Being sent' } as const;
 
-export function mailSection(page: Page): HTMLElement {
+export function mailSection(page: PageTools): HTMLElement {
   const [relays, queue, log] = [element('div'), element('div'), element('div')];
   const show = () => Promise.all([showRelays(page, relays), showQueue(page, queue), showLog(page, log)]);
   void show();
@@ -52,7 +52,7 @@ export function mailSection(page: Page): HTMLElement {
   );
 }
 
-async function showRelays({ server, say }: Page, panel: HTMLElement): Promise<void> {
+async function showRelays({ server, say }: PageTools, panel: HTMLElement): Promise<void> {
   const answer = await server.call<{ readonly relays: readonly Relay[] }>('GET', `${base}/relays`);
   if ('refused' in answer) return say(answer.refused.message);
   const rows = answer.ok.relays.map(({ id, kind, host, from, enabled, credentialsConfigured }) => [
@@ -62,10 +62,10 @@ async function showRelays({ server, say }: Page, panel: HTMLElement): Promise<vo
     enabled ? 'yes' : 'no',
     credentialsConfigured ? 'yes' : 'no',
   ]);
-  panel.replaceChildren(table(['Relay', 'By', 'From', 'Enabled', 'Credentials'], rows));
+  panel.replaceChildren(tableElement(['Relay', 'By', 'From', 'Enabled', 'Credentials'], rows));
 }
 
-function testForm({ server, say }: Page): HTMLElement {
+function testForm({ server, say }: PageTools): HTMLElement {
   const recipient = element('input', { type: 'email', required: true, autocomplete: 'off' });
   const send = async () => {
     const answer = await server.call<{ readonly outcome: string; readonly relay: { readonly id: string } }>(
@@ -82,7 +82,7 @@ function testForm({ server, say }: Page): HTMLElement {
   return form([field('Send a test to', recipient)], 'Send', send);
 }
 
-async function showQueue(page: Page, panel: HTMLElement): Promise<void> {
+async function showQueue(page: PageTools, panel: HTMLElement): Promise<void> {
   const { server, say } = page;
   const parts: Node[] = [];
   for (const [state, title] of Object.entries(states)) {
@@ -112,13 +112,13 @@ async function showQueue(page: Page, panel: HTMLElement): Promise<void> {
     const more = answer.ok.nextCursor === null ? '' : ' (the first of them)';
     parts.push(
       element('h4', { textContent: `${title}${more}` }),
-      table(['For', 'Attempts', 'Last failure', 'Changed', 'Next attempt', ''], rows),
+      tableElement(['For', 'Attempts', 'Last failure', 'Changed', 'Next attempt', ''], rows),
     );
   }
   panel.replaceChildren(...parts);
 }
 
-async function showLog({ server, say }: Page, panel: HTMLElement): Promise<void> {
+async function showLog({ server, say }: PageTools, panel: HTMLElement): Promise<void> {
   const answer = await server.call<{ readonly entries: readonly MailAttempt[] }>(
     'GET',
     `${base}/logs?limit=20`,
@@ -131,5 +131,5 @@ async function showLog({ server, say }: Page, panel: HTMLElement): Promise<void>
     failure === null ? outcome : `${outcome}: ${failure}`,
     `${durationMs} ms`,
   ]);
-  panel.replaceChildren(table(['Begun', 'Relay', 'For', 'Outcome', 'Took'], rows));
+  panel.replaceChildren(tableElement(['Begun', 'Relay', 'For', 'Outcome', 'Took'], rows));
 }

@@ -1,6 +1,6 @@
 /** Whether anybody may register. */
 import { button, element } from './elements.ts';
-import type { Page } from './page.ts';
+import type { PageTools } from './page.ts';
 
 interface Registration {
   readonly registrationDisabled: boolean;
@@ -9,7 +9,7 @@ interface Registration {
 
 const path = 'v1/admin/registration';
 
-export function registrationSection({ server, say }: Page): HTMLElement {
+export function registrationSection({ server, say }: PageTools): HTMLElement {
   const panel = element('div');
 
   async function show(): Promise<void> {

@@ -1,6 +1,6 @@
 /** One user at a time, found by their address: ban and feature flags. */
-import { button, element, field, form, table } from './elements.ts';
-import type { Page } from './page.ts';
+import { button, element, field, form, tableElement } from './elements.ts';
+import type { PageTools } from './page.ts';
 
 interface Ban {
   readonly uuid: string;
@@ -14,7 +14,7 @@ interface Flags {
   readonly flags: Readonly<Record<string, string | null>>;
 }
 
-export function usersSection({ server, say }: Page): HTMLElement {
+export function usersSection({ server, say }: PageTools): HTMLElement {
   const email = element('input', { type: 'email', required: true, autocomplete: 'off' });
   const found = element('div');
 
@@ -66,7 +66,7 @@ export function usersSection({ server, say }: Page): HTMLElement {
       };
       return [element('code', { textContent: name }), input, button('Set', set)];
     });
-    return [element('h3', { textContent: 'Feature flags' }), table(['Flag', 'Value', ''], rows)];
+    return [element('h3', { textContent: 'Feature flags' }), tableElement(['Flag', 'Value', ''], rows)];
   }
 
   return element(
