@@ -53,7 +53,7 @@ async function loadServer() {
     return await import('./process/server.ts');
   } catch (error) {
     if (!(error instanceof NativeHttpError)) throw error;
-    throw new StartError(error.message, exitCodes.config, { cause: error });
+    throw StartError.config(error.message, error);
   }
 }
 

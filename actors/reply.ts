@@ -81,15 +81,21 @@ export function answerSchema<Ok>(ok: z.ZodType<Ok>): z.ZodType<Answer<Ok>> {
   return schema as unknown as z.ZodType<Answer<Ok>>;
 }
 
+type Further = Omit<Refusal, 'reason' | 'message'>;
+
 const refusing =
   (reason: RefusalReason) =>
-  (message: string, tag?: string): Refused => ({ refused: { reason, message, tag } });
+  (message: string, tag?: string, further?: Further): Refused => ({
+    refused: { reason, message, tag, ...further },
+  });
 
 const refusingFor =
   (reason: RefusalReason) =>
-  (message: string, retryAfterMs?: number): Refused => ({ refused: { reason, message, retryAfterMs } });
+  (message: string, retryAfterMs?: number, further?: Further): Refused => ({
+    refused: { reason, message, retryAfterMs, ...further },
+  });
 
-/** Refusals that say what is wrong and what to do about it. A refusal with further fields is written out as `Refused`. */
+/** Refusals that say what is wrong and what to do about it. */
 export const refuse = {
   badRequest: refusing('bad-request'),
   unauthenticated: refusing('unauthenticated'),

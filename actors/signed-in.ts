@@ -34,26 +34,54 @@ export interface SignedInShape<Fields, Ok> extends CommandShape<SignedInRequest<
   readonly json?: (ok: Ok) => string;
 }
 
-/** For a command whose path names the user that it is about. */
-export function signedInOf<Fields extends object, Ok>(
-  shape: Pick<SignedInShape<Fields, Ok>, 'access' | 'fields' | 'ok'>,
+const nothing = z.object({});
+type Nothing = z.infer<typeof nothing>;
+
+/** What is absent is empty: the client sends no fields, or is answered none. */
+type Declared<Fields, Ok> = Partial<
+  Pick<SignedInShape<Fields, Ok>, 'fields' | 'ok' | 'json' | 'bearerSuffices'>
+>;
+
+/** A command that writes nothing, or that checks itself whether the session may write. */
+export const reads = <Fields = Nothing, Ok = Nothing>(declared: Declared<Fields, Ok> = {}) =>
+  signedIn('reads', declared);
+
+/** A command that read-only sessions may not use. */
+export const writes = <Fields = Nothing, Ok = Nothing>(declared: Declared<Fields, Ok> = {}) =>
+  signedIn('writes', declared);
+
+/** The same for commands whose path names the user that they are about. */
+export const readsOf = <Fields extends object = Nothing, Ok = Nothing>(declared: Declared<Fields, Ok> = {}) =>
+  signedInOf('reads', declared);
+export const writesOf = <Fields extends object = Nothing, Ok = Nothing>(
+  declared: Declared<Fields, Ok> = {},
+) => signedInOf('writes', declared);
+
+function signedInOf<Fields extends object, Ok>(
+  access: SignedInShape<Fields, Ok>['access'],
+  { fields = nothing as unknown as ObjectSchema<Fields>, ...rest }: Declared<Fields, Ok>,
 ): SignedInShape<Fields & { readonly userUuid: string }, Ok> {
-  const fields = shape.fields.extend({ userUuid: z.string().max(64) });
-  return signedIn({
-    ...shape,
-    fields: fields as unknown as ObjectSchema<Fields & { readonly userUuid: string }>,
-    ofUser: true,
-  });
+  const ofUser = fields.extend({ userUuid: z.string().max(64) });
+  type OfUser = ObjectSchema<Fields & { readonly userUuid: string }>;
+  return { ...signedIn(access, { ...rest, fields: ofUser as unknown as OfUser }), ofUser: true };
 }
 
-export function signedIn<Fields, Ok>(
-  shape: Pick<SignedInShape<Fields, Ok>, 'access' | 'fields' | 'ok' | 'json' | 'ofUser' | 'bearerSuffices'>,
+function signedIn<Fields, Ok>(
+  access: SignedInShape<Fields, Ok>['access'],
+  {
+    fields = nothing as unknown as ObjectSchema<Fields>,
+    ok = nothing as unknown as z.ZodType<Ok>,
+    ...rest
+  }: Declared<Fields, Ok>,
 ): SignedInShape<Fields, Ok> {
-  const request = shape.fields.extend({ credentials: credentialsSchema });
+  const request = fields.extend({ credentials: credentialsSchema });
   return {
-    ...shape,
+    ...rest,
+    access,
+    fields,
+    ok,
     request: request as unknown as z.ZodType<SignedInRequest<Fields>>,
-    reply: answerSchema(shape.ok) as unknown as z.ZodType<SignedInAnswer<Ok>>,
+    reply: answerSchema(ok) as unknown as z.ZodType<SignedInAnswer<Ok>>,
   };
 }
 

@@ -55,21 +55,15 @@ export const needsModernApi = refuse.badRequest(
   'A command needs a version of the API that knows it.',
   'sync_command_rejected',
 );
-export const isUnderWay: Refused = {
-  refused: {
-    reason: 'conflict',
-    tag: 'sync_command_pending',
-    message: 'This command is being carried out. Please ask again.',
-    retryAfterMs: 1_000,
-  },
-};
-export const journalFull: Refused = {
-  refused: {
-    reason: 'too-many',
-    tag: 'sync_command_rate_limited',
-    message: 'This account has sent too many commands. Please try again later.',
-    retryAfterMs: 60_000,
-  },
-};
+export const isUnderWay = refuse.conflict(
+  'This command is being carried out. Please ask again.',
+  'sync_command_pending',
+  { retryAfterMs: 1_000 },
+);
+export const journalFull = refuse.tooMany(
+  'This account has sent too many commands. Please try again later.',
+  60_000,
+  { tag: 'sync_command_rate_limited' },
+);
 /** The hold has ended, or the actor that gave it: nobody may rely on it any more. */
 export const holdLost = refuse.conflict('The command is not held any more.', 'sync_command_lost');

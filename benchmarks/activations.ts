@@ -4,7 +4,6 @@
  *
  * node --import=tsx benchmarks/activations.ts [--actors 5000] [--rounds 3]
  */
-import { parseArgs } from 'node:util';
 import { migrate } from '../runtime/store/postgres/migrate.ts';
 import { runtimeMigrations } from '../runtime/store/postgres/migrations.ts';
 import { openPostgresStore } from '../runtime/store/postgres/store.ts';
@@ -12,15 +11,9 @@ import { startTestPostgres } from '../test/kit/postgres.ts';
 import { activate, actor, commitOn, putSlice } from '../test/store/actors.ts';
 import { someAtOnce } from './support/at-once.ts';
 import { printFigures } from './support/figures.ts';
+import { numberOptions } from './support/options.ts';
 
-const { values } = parseArgs({
-  options: {
-    actors: { type: 'string', default: '5000' },
-    rounds: { type: 'string', default: '3' },
-  },
-});
-const count = Number(values.actors);
-const rounds = Number(values.rounds);
+const { actors: count, rounds } = numberOptions({ actors: 5_000, rounds: 3 });
 /** As many as a host activates at a time. */
 const atOnce = 64;
 const text = 'x'.repeat(1_000);

@@ -4,18 +4,14 @@
  *
  * node --import=tsx benchmarks/backlogs.ts [--rows 400000] [--shards 1024]
  */
-import { parseArgs } from 'node:util';
 import pg from 'pg';
 import type { EmbeddedConnection } from '../process/postgres/embedded.ts';
 import { openPostgresStore } from '../runtime/store/postgres/store.ts';
 import { withDatabase } from './support/database.ts';
 import { median, printFigures } from './support/figures.ts';
+import { numberOptions } from './support/options.ts';
 
-const { values } = parseArgs({
-  options: { rows: { type: 'string', default: '400000' }, shards: { type: 'string', default: '1024' } },
-});
-const rows = Number(values.rows);
-const shardCount = Number(values.shards);
+const { rows, shards: shardCount } = numberOptions({ rows: 400_000, shards: 1_024 });
 const repeats = 21;
 const limit = 128;
 

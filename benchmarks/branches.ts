@@ -4,7 +4,6 @@
  *
  * npx tsx benchmarks/branches.ts [--runs 9]
  */
-import { parseArgs } from 'node:util';
 import pg from 'pg';
 import type { EmbeddedConnection } from '../process/postgres/embedded.ts';
 import {
@@ -18,9 +17,9 @@ import type { CrossOwnerRead } from '../runtime/store/store.ts';
 import { memberTable, parcelTable, uuid } from '../test/store/tables.ts';
 import { withDatabase } from './support/database.ts';
 import { median, printComparison } from './support/figures.ts';
+import { numberOptions } from './support/options.ts';
 
-const { values } = parseArgs({ options: { runs: { type: 'string', default: '9' } } });
-const runs = Number(values.runs);
+const { runs } = numberOptions({ runs: 9 });
 const shardCount = 1_024;
 const owners = 500;
 const rowsOfOwner = 200;

@@ -6,7 +6,6 @@
  * Each call saves one new item of 1 KB and moves the collection's head, as a sync with one new item does. The manual
  * side is one connection that inserts as many item rows in each transaction as the runtime's batches had on average.
  */
-import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { type ItemRow, item } from '../actors/collection/item.ts';
 import type { EmbeddedConnection } from '../process/postgres/embedded.ts';
@@ -14,18 +13,10 @@ import { systemRandom } from '../runtime/random.ts';
 import { collection, newItem } from './support/collection.ts';
 import { withDatabase } from './support/database.ts';
 import { startHost } from './support/host.ts';
+import { numberOptions } from './support/options.ts';
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '5' },
-    callers: { type: 'string', default: '64' },
-    users: { type: 'string', default: '32' },
-    runs: { type: 'string', default: '3' },
-  },
-});
-const seconds = Number(values.seconds);
-const callers = Number(values.callers);
-const users = Number(values.users);
+const { seconds, callers, users, runs } = numberOptions({ seconds: 5, callers: 64, users: 32, runs: 3 });
+
 async function throughRuntime(connection: EmbeddedConnection): Promise<{ rate: number; batch: number }> {
   let batches = 0;
   const { actors, stop } = await startHost(connection, collection, {
@@ -83,7 +74,7 @@ async function measure(workers: number, work: (worker: number) => Promise<void>)
 
 const ratios: number[] = [];
 await withDatabase([item], async (connection) => {
-  for (let run = 0; run < Number(values.runs); run += 1) {
+  for (let run = 0; run < runs; run += 1) {
     const runtime = await throughRuntime(connection);
     const hand = await byHand(connection, Math.max(1, Math.round(runtime.batch)));
     ratios.push(runtime.rate / hand);

@@ -11,7 +11,6 @@
  *
  * It prints the saves per second of the other users, their longest wait, and how many failed.
  */
-import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { item } from '../actors/collection/item.ts';
 import type { EmbeddedConnection } from '../process/postgres/embedded.ts';
@@ -21,20 +20,23 @@ import { systemRandom } from '../runtime/random.ts';
 import { collection } from './support/collection.ts';
 import { withDatabase } from './support/database.ts';
 import { startHost } from './support/host.ts';
+import { numberOptions } from './support/options.ts';
+import { saturate, textOf } from './support/saturation.ts';
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '5' },
-    callers: { type: 'string', default: '64' },
-    users: { type: 'string', default: '32' },
-    runs: { type: 'string', default: '3' },
-    locked: { type: 'string', default: '2' },
-    collisions: { type: 'string', default: '11' },
-  },
+const {
+  users,
+  runs,
+  locked: lockedUsers,
+  collisions: perSecond,
+  ...load
+} = numberOptions({
+  seconds: 5,
+  callers: 64,
+  users: 32,
+  runs: 3,
+  locked: 2,
+  collisions: 11,
 });
-const seconds = Number(values.seconds);
-const callers = Number(values.callers);
-const users = Number(values.users);
 const hinderedAfterMs = 500;
 
 /** Begins to hinder; returns the function that stops it. */
@@ -45,7 +47,7 @@ const newUuid = () => systemRandom.uuid();
 const uuids = (count: number) => Array.from({ length: count }, newUuid);
 
 const locked: Hindrance = async (actors, connection) => {
-  const ids = uuids(Number(values.locked));
+  const ids = uuids(lockedUsers);
   await Promise.all(ids.map((id) => save(actors, id, newUuid())));
   const client = new pg.Client(connection);
   await client.connect();
@@ -73,7 +75,6 @@ const locked: Hindrance = async (actors, connection) => {
 };
 
 const collisions: Hindrance = async (actors) => {
-  const perSecond = Number(values.collisions);
   const ids = uuids(perSecond);
   const conflicting = newUuid();
   await save(actors, newUuid(), conflicting);
@@ -91,42 +92,14 @@ const hindrances: Readonly<Record<string, Hindrance>> = {
   collisions,
 };
 
-interface Figures {
-  readonly rate: number;
-  readonly slowestMs: number;
-  readonly failed: number;
-}
-
-async function measure(actors: Actors): Promise<Figures> {
-  const ids = uuids(users);
-  let done = 0;
-  let failed = 0;
-  let slowestMs = 0;
-  const endMs = performance.now() + seconds * 1_000;
-  const caller = async (number: number) => {
-    while (performance.now() < endMs) {
-      const sentMs = performance.now();
-      await save(actors, ids[number % users] ?? '', newUuid()).then(
-        () => (done += 1),
-        () => (failed += 1),
-      );
-      slowestMs = Math.max(slowestMs, performance.now() - sentMs);
-    }
-  };
-  const beganMs = performance.now();
-  await Promise.all(Array.from({ length: callers }, (_, number) => caller(number)));
-  return { rate: (done * 1_000) / (performance.now() - beganMs), slowestMs, failed };
-}
-
 await withDatabase([item], async (connection) => {
-  for (let run = 0; run < Number(values.runs); run += 1) {
+  for (let run = 0; run < runs; run += 1) {
     for (const [name, hinder] of Object.entries(hindrances)) {
       const { actors, stop } = await startHost(connection, collection, {});
       const hindered = sleep(systemClock, hinderedAfterMs).then(() => hinder(actors, connection));
-      const { rate, slowestMs, failed } = await measure(actors);
-      console.log(
-        `${name.padEnd(12)}${rate.toFixed(0)} saves/s, the slowest ${slowestMs.toFixed(0)} ms, ${failed} failed`,
-      );
+      const ids = uuids(users);
+      const saves = await saturate(load, (caller) => save(actors, ids[caller % users] ?? '', newUuid()));
+      console.log(`${name.padEnd(12)}${textOf(saves)}`);
       await (await hindered)();
       await stop();
     }

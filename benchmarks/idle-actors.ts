@@ -4,7 +4,6 @@
  *
  * node --import=tsx benchmarks/idle-actors.ts [--actors 50000]
  */
-import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { command } from '../runtime/command.ts';
 import { kind } from '../runtime/kind.ts';
@@ -12,9 +11,9 @@ import { slice } from '../runtime/slice.ts';
 import { FakeClock } from '../test/kit/clock.ts';
 import { startTestHost } from '../test/kit/host.ts';
 import { printFigures } from './support/figures.ts';
+import { numberOptions } from './support/options.ts';
 
-const { values } = parseArgs({ options: { actors: { type: 'string', default: '50000' } } });
-const actorCount = Number(values.actors);
+const { actors: actorCount } = numberOptions({ actors: 50_000 });
 const atOnce = 500;
 const idleMs = 10_000;
 const neverMs = 1_000_000_000;

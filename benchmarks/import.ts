@@ -9,24 +9,17 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import sqlite from 'node-sqlite3-wasm';
 import { createTables, Installation } from '../test/import/installation.ts';
 import { printFigures } from './support/figures.ts';
+import { numberOptions } from './support/options.ts';
 import { startBuiltServer } from './support/server.ts';
 
-const { values } = parseArgs({
-  options: {
-    items: { type: 'string', default: '100000' },
-    users: { type: 'string', default: '10' },
-    bytes: { type: 'string', default: '1000' },
-  },
-});
-const [itemCount, userCount, bytes] = [values.items, values.users, values.bytes].map(Number) as [
-  number,
-  number,
-  number,
-];
+const {
+  items: itemCount,
+  users: userCount,
+  bytes,
+} = numberOptions({ items: 100_000, users: 10, bytes: 1_000 });
 const tellCost =
   "data:text/javascript,process.on('exit',()=>{const{maxRSS,userCPUTime,systemCPUTime}=process.resourceUsage();console.error(JSON.stringify({maxRSS,cpuUs:userCPUTime+systemCPUTime}))})";
 

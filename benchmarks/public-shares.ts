@@ -6,19 +6,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
 import { requestBytes, runLoad } from './http-load.ts';
 import { type Account, ask, register } from './support/api-client.ts';
 import { printFigures } from './support/figures.ts';
+import { numberOptions } from './support/options.ts';
 import { startBuiltServer } from './support/server.ts';
 
-const { values } = parseArgs({
-  options: {
-    openers: { type: 'string', default: '1000' },
-    seconds: { type: 'string', default: '10' },
-    guesses: { type: 'string', default: '20000' },
-  },
-});
+const options = numberOptions({ openers: 1_000, seconds: 10, guesses: 20_000 });
 const readers = 16;
 const quietMs = 3_000;
 const sizes = { '1 KB': 1_024, '5 MiB': 5 * 1_024 * 1_024 };
@@ -52,7 +46,7 @@ async function open(shareId: string): Promise<number> {
 
 async function openOnce(account: Account): Promise<void> {
   const shareId = await share(account, 1_024, { oneTimeView: true });
-  const openers = Array.from({ length: Number(values.openers) }, () => open(shareId));
+  const openers = Array.from({ length: options.openers }, () => open(shareId));
   const statuses = await Promise.all(openers);
   const counts: Record<string, number> = {};
   for (const status of statuses) counts[status] = (counts[status] ?? 0) + 1;
@@ -61,7 +55,7 @@ async function openOnce(account: Account): Promise<void> {
 
 async function read(account: Account, name: string, bytes: number): Promise<void> {
   const shareId = await share(account, bytes);
-  const untilMs = performance.now() + Number(values.seconds) * 1_000;
+  const untilMs = performance.now() + options.seconds * 1_000;
   let [reads, cut, putOff] = [0, 0, 0];
   const reader = async () => {
     while (performance.now() < untilMs) {
@@ -74,7 +68,7 @@ async function read(account: Account, name: string, bytes: number): Promise<void
   };
   await Promise.all(Array.from({ length: readers }, reader));
   printFigures(`${readers} readers of a share of ${name}`, {
-    'reads a second': reads / Number(values.seconds),
+    'reads a second': reads / options.seconds,
     'answers that were cut': cut,
     'told to come again': putOff,
     'most memory of the server so far (MiB)': await peakMebibytes(),
@@ -84,7 +78,7 @@ async function read(account: Account, name: string, bytes: number): Promise<void
 async function guess(): Promise<void> {
   let guesses = 0;
   const guessAll = async () => {
-    while (guesses < Number(values.guesses)) guesses += await someGuesses();
+    while (guesses < options.guesses) guesses += await someGuesses();
   };
   // Earlier requests and the server's own timers activate actors too, whether anybody guesses or not.
   await quiet();

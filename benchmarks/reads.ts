@@ -9,7 +9,6 @@
  *
  * It prints the saves per second, the longest wait, and how many failed; for the flood, the answers and refusals.
  */
-import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { head } from '../actors/collection/head.ts';
 import { item } from '../actors/collection/item.ts';
@@ -22,20 +21,16 @@ import { systemRandom } from '../runtime/random.ts';
 import { newItem } from './support/collection.ts';
 import { withDatabase } from './support/database.ts';
 import { startHost } from './support/host.ts';
+import { numberOptions } from './support/options.ts';
+import { saturate, textOf } from './support/saturation.ts';
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '5' },
-    callers: { type: 'string', default: '64' },
-    users: { type: 'string', default: '32' },
-    runs: { type: 'string', default: '3' },
-    flood: { type: 'string', default: '1400' },
-  },
+const { flood, users, runs, ...load } = numberOptions({
+  seconds: 5,
+  callers: 64,
+  users: 32,
+  runs: 3,
+  flood: 1_400,
 });
-const seconds = Number(values.seconds);
-const callers = Number(values.callers);
-const users = Number(values.users);
-const flood = Number(values.flood);
 /** More than an actor keeps in memory. */
 const itemsOfUser = 300;
 const refusedPauseMs = 100;
@@ -112,25 +107,11 @@ const informed: Save = (actors, { user, uuids }, turn) =>
   actors.get(library, user).ask.edit(uuids[(turn * 7) % uuids.length] ?? '');
 
 async function measure(actors: Actors, stocks: readonly Stock[], save: Save): Promise<string> {
-  let done = 0;
-  let failed = 0;
-  let slowestMs = 0;
-  const beganMs = performance.now();
-  const endMs = beganMs + seconds * 1_000;
-  const caller = async (number: number) => {
-    const stock = stocks[number % stocks.length];
-    for (let turn = number; stock !== undefined && performance.now() < endMs; turn += callers) {
-      const sentMs = performance.now();
-      await save(actors, stock, turn).then(
-        () => (done += 1),
-        () => (failed += 1),
-      );
-      slowestMs = Math.max(slowestMs, performance.now() - sentMs);
-    }
-  };
-  await Promise.all(Array.from({ length: callers }, (_, number) => caller(number)));
-  const rate = (done * 1_000) / (performance.now() - beganMs);
-  return `${rate.toFixed(0)} saves/s, the slowest ${slowestMs.toFixed(0)} ms, ${failed} failed`;
+  const saturation = await saturate(load, async (caller, turn) => {
+    const stock = stocks[caller % stocks.length];
+    if (stock !== undefined) await save(actors, stock, turn);
+  });
+  return textOf(saturation);
 }
 
 /** A refused reader comes back, like a client that asks too much. */
@@ -159,7 +140,7 @@ function floodOf(actors: Actors, { user }: Stock) {
 }
 
 await withDatabase([item], async (connection) => {
-  for (let run = 0; run < Number(values.runs); run += 1) {
+  for (let run = 0; run < runs; run += 1) {
     const { actors, stop } = await startHost(connection, library, {});
     const stocks = await stocked(actors, users);
     const [target] = await stocked(actors, 1);

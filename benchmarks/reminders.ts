@@ -7,24 +7,22 @@
  *       [--lead 60] [--single 100]
  */
 import { randomUUID } from 'node:crypto';
-import { parseArgs } from 'node:util';
 import { startSmtpServer } from '../test/kit/smtp-server.ts';
 import { type Account, ask, register } from './support/api-client.ts';
 import { printFigures } from './support/figures.ts';
+import { numberOptions } from './support/options.ts';
 import { startBuiltServer } from './support/server.ts';
 
-const { values } = parseArgs({
-  options: {
-    reminders: { type: 'string', default: '10000' },
-    accounts: { type: 'string', default: '100' },
-    syncers: { type: 'string', default: '8' },
-    /** Seconds for making all of them. */
-    lead: { type: 'string', default: '60' },
-    /** Those that are due one after another. */
-    single: { type: 'string', default: '100' },
-  },
+const options = numberOptions({
+  reminders: 10_000,
+  accounts: 100,
+  syncers: 8,
+  /** Seconds for making all of them. */
+  lead: 60,
+  /** Those that are due one after another. */
+  single: 100,
 });
-const leadMs = Number(values.lead) * 1_000;
+const leadMs = options.lead * 1_000;
 const calmMs = 5_000;
 /** Concurrent requests that make reminders. */
 const makersMax = 8;
@@ -44,7 +42,7 @@ let server = await startBuiltServer({
 });
 try {
   const accounts: Account[] = [];
-  for (let count = 0; count < Number(values.accounts); count += 1) {
+  for (let count = 0; count < options.accounts; count += 1) {
     const account = await register(server.url);
     const body = { name: 'EMAIL_REMINDERS_ENABLED', value: 'true' };
     await ask(server.url, 'PUT', `/v1/users/${account.userUuid}/settings`, account, body);
@@ -68,7 +66,7 @@ async function remind(account: Account, dueAt: number): Promise<string> {
 }
 
 async function allAtOnce(accounts: readonly Account[]): Promise<void> {
-  const count = Number(values.reminders);
+  const count = options.reminders;
   const dueMs = Date.now() + leadMs;
   const names: string[] = [];
   const makers = Array.from({ length: makersMax }, async (_, maker) => {
@@ -81,7 +79,7 @@ async function allAtOnce(accounts: readonly Account[]): Promise<void> {
   if (Date.now() > dueMs - calmMs)
     throw new Error('there was not enough time to make them: give more --lead');
   await until(() => Date.now() >= dueMs - calmMs);
-  const syncs = syncing(accounts.slice(0, Number(values.syncers)));
+  const syncs = syncing(accounts.slice(0, options.syncers));
   await until(() => arrivals(names).length >= count, patienceMs);
   const lastMs = Math.max(...arrivals(names));
   const took = await syncs.stop();
@@ -100,7 +98,7 @@ async function allAtOnce(accounts: readonly Account[]): Promise<void> {
 }
 
 async function oneByOne(accounts: readonly Account[], what: string, halfWay: () => Promise<void>) {
-  const count = Number(values.single);
+  const count = options.single;
   const firstMs = Date.now() + 15_000;
   const dues = new Map<string, number>();
   for (let at = 0; at < count; at += 1) {

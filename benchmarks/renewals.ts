@@ -4,7 +4,6 @@
  *
  * node --import=tsx benchmarks/renewals.ts [--subscriptions 50000] [--shards 16384]
  */
-import { parseArgs } from 'node:util';
 import type { Address } from '../runtime/address.ts';
 import type { Renewal } from '../runtime/events/publisher.ts';
 import { Subscriptions } from '../runtime/events/subscriptions.ts';
@@ -13,14 +12,9 @@ import type { GatewayListener } from '../runtime/transport/transport.ts';
 import { FakeClock } from '../test/kit/clock.ts';
 import { SeededRandom } from '../test/kit/random.ts';
 import { printFigures } from './support/figures.ts';
+import { numberOptions } from './support/options.ts';
 
-const { values } = parseArgs({
-  options: {
-    subscriptions: { type: 'string', default: '50000' },
-    shards: { type: 'string', default: '16384' },
-  },
-});
-const count = Number(values.subscriptions);
+const { subscriptions: count, shards: shardCount } = numberOptions({ subscriptions: 50_000, shards: 16_384 });
 const host = 'host';
 /** The most that a cut may delay the renewals for one host. */
 const spreadMs = 1_000;
@@ -47,7 +41,7 @@ const subscriptions = new Subscriptions({
   clock,
   random: new SeededRandom(1),
   logger: silentLogger,
-  shardCount: Number(values.shards),
+  shardCount,
   gateway: 'gateway',
   metrics: { received() {}, gap() {}, repaired() {} },
   register: async () => host,
@@ -65,7 +59,7 @@ listener?.reconnected();
 await clock.advance(spreadMs);
 const { user, system } = process.cpuUsage(before);
 if (renewed !== count) throw new Error(`${renewed} of ${count} subscriptions were renewed`);
-printFigures(`${count} subscriptions over ${values.shards} shards`, {
+printFigures(`${count} subscriptions over ${shardCount} shards`, {
   questions,
   'ms of CPU': (user + system) / 1_000,
 });

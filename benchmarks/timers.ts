@@ -4,7 +4,6 @@
  *
  * node --import=tsx benchmarks/timers.ts [--timers 10000] [--actors 1000] [--callers 8]
  */
-import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import type { EmbeddedConnection } from '../process/postgres/embedded.ts';
 import { sleep, systemClock } from '../runtime/clock.ts';
@@ -16,17 +15,9 @@ import { slice } from '../runtime/slice.ts';
 import { withDatabase } from './support/database.ts';
 import { median, printFigures } from './support/figures.ts';
 import { startHost } from './support/host.ts';
+import { numberOptions } from './support/options.ts';
 
-const { values } = parseArgs({
-  options: {
-    timers: { type: 'string', default: '10000' },
-    actors: { type: 'string', default: '1000' },
-    callers: { type: 'string', default: '8' },
-  },
-});
-const timers = Number(values.timers);
-const actorCount = Number(values.actors);
-const callers = Number(values.callers);
+const { timers, actors: actorCount, callers } = numberOptions({ timers: 10_000, actors: 1_000, callers: 8 });
 /** Long enough to arm all of them before the first is due. */
 const leadMs = 15_000;
 const calmMs = 3_000;
@@ -60,7 +51,6 @@ const alarm = kind({
   timers: {
     ring: timer({
       ...Alarm.timers.ring,
-      missed: 'fire-once',
       turn: (turn) => turn.set(fired, turn.get(fired) + 1),
     }),
   },

@@ -11,14 +11,13 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
-import { parseArgs } from 'node:util';
 import { generateSync } from 'otplib';
 import { type Account, ask, headerSessions, register } from './support/api-client.ts';
 import { median } from './support/figures.ts';
+import { numberOptions } from './support/options.ts';
 import { startBuiltServer } from './support/server.ts';
 
-const { values } = parseArgs({ options: { samples: { type: 'string', default: '600' } } });
-const samples = Number(values.samples);
+const { samples } = numberOptions({ samples: 600 });
 const addressesOfEach = 40;
 /** An address in another network than the one where the accounts registered, which they know. */
 const localAddress = '127.7.7.7';

@@ -9,24 +9,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import type { ExecutionContext } from 'ava';
 import { note } from '../test/kit/items.ts';
 import { startServer } from '../test/kit/server.ts';
 import { join, makeVault } from '../test/kit/vaults.ts';
+import { numberOptions } from './support/options.ts';
 
-const { values } = parseArgs({
-  options: {
-    members: { type: 'string', default: '100' },
-    sockets: { type: 'string', default: '100' },
-    saves: { type: 'string', default: '5' },
-  },
-});
-const [members, socketsEach, saves] = [values.members, values.sockets, values.saves].map(Number) as [
-  number,
-  number,
-  number,
-];
+const { members, sockets: socketsEach, saves } = numberOptions({ members: 100, sockets: 100, saves: 5 });
 const sockets = members * socketsEach;
 const quietMs = 500;
 

@@ -1,7 +1,7 @@
 /** One connection to the internal API of one node; every node answers for the whole cluster. */
 import { basename, relative, resolve } from 'node:path';
 import { ChannelCredentials, Client, logVerbosity, Metadata, setLogVerbosity } from '@grpc/grpc-js';
-import { CommandFailure, commandFailureOf, exitCodes, isServiceError } from './failure.ts';
+import { CommandFailure, commandFailureOf, isServiceError } from './failure.ts';
 import { readInputFile } from './input-file.ts';
 
 export interface ConnectionOptions {
@@ -69,7 +69,7 @@ export class ApiConnection {
           if (error !== null) {
             reject(isServiceError(error) ? commandFailureOf(error, address, deadlineMs) : error);
           } else if (response === undefined) {
-            reject(new CommandFailure(exitCodes.unavailable, `${address} gave no answer.`));
+            reject(CommandFailure.unavailable(`${address} gave no answer.`));
           } else {
             resolve(response);
           }
@@ -91,14 +91,13 @@ function targetOf(address: string): string {
   const [, path] = /^unix:(.+)$/.exec(address) ?? [];
   if (path === undefined) {
     if (/^.+:\d{1,5}$/.test(address)) return address;
-    throw new CommandFailure(exitCodes.usage, `--address ${address} is neither host:port nor unix:file.`);
+    throw CommandFailure.usage(`--address ${address} is neither host:port nor unix:file.`);
   }
   const fitting = [resolve(path), relative('.', path)].find(
     (each) => Buffer.byteLength(each) <= socketPathBytesMax,
   );
   if (fitting !== undefined) return `unix:${fitting}`;
-  throw new CommandFailure(
-    exitCodes.usage,
+  throw CommandFailure.usage(
     `${path} is too long for a socket address: go to its folder, and use --address unix:${basename(path)}.`,
   );
 }
@@ -113,24 +112,20 @@ function metadataOf({ address, token }: ConnectionOptions): Metadata {
 
 function credentialsOf({ ca, cert, key }: ConnectionOptions): ChannelCredentials {
   if ((cert === undefined) !== (key === undefined)) {
-    throw new CommandFailure(exitCodes.usage, '--cert and --key must be given together.');
+    throw CommandFailure.usage('--cert and --key must be given together.');
   }
   if (ca === undefined && cert === undefined) return ChannelCredentials.createInsecure();
   try {
     return ChannelCredentials.createSsl(pem('--ca', ca), pem('--key', key), pem('--cert', cert));
   } catch (error) {
     if (error instanceof CommandFailure) throw error;
-    throw new CommandFailure(
-      exitCodes.usage,
-      '--ca, --cert and --key do not hold certificates and their key.',
-    );
+    throw CommandFailure.usage('--ca, --cert and --key do not hold certificates and their key.');
   }
 }
 
 function pem(option: string, path: string | undefined): Buffer | null {
   if (path === undefined) return null;
   const bytes = readInputFile(path, option);
-  if (!bytes.includes('-----BEGIN '))
-    throw new CommandFailure(exitCodes.usage, `${option} ${path} is not in PEM form.`);
+  if (!bytes.includes('-----BEGIN ')) throw CommandFailure.usage(`${option} ${path} is not in PEM form.`);
   return bytes;
 }

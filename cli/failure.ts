@@ -24,6 +24,10 @@ export class CommandFailure extends Error {
     this.exitCode = exitCode;
     this.code = code;
   }
+
+  static readonly refused = (message: string) => new CommandFailure(exitCodes.refused, message);
+  static readonly usage = (message: string) => new CommandFailure(exitCodes.usage, message);
+  static readonly unavailable = (message: string) => new CommandFailure(exitCodes.unavailable, message);
 }
 
 const codesOf: Partial<Record<status, number>> = {

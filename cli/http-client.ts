@@ -20,11 +20,14 @@ export class RefusedError extends Error {
   readonly status: number;
   /** The word by which clients tell refusals apart; may be empty. */
   readonly tag: string;
+  /** The server's own sentence for people. */
+  readonly reason: string;
 
-  constructor(message: string, status: number, tag: string) {
-    super(message);
+  constructor(request: string, status: number, { tag = '', message = 'nothing that a client understands' }) {
+    super(`${request} was answered ${status}: ${message}`);
     this.status = status;
     this.tag = tag;
+    this.reason = /[.!?]$/.test(message) ? message : `${message}.`;
   }
 }
 
@@ -44,9 +47,8 @@ export class HttpClient {
     });
     const answer = parsed(text);
     if (status >= 200 && status < 300 && answer !== undefined) return answer.data ?? answer;
-    const error = answer?.error ?? answer?.data?.error;
-    const message = error?.message ?? 'nothing that a client understands';
-    throw new RefusedError(`${method} ${path} was answered ${status}: ${message}`, status, error?.tag ?? '');
+    const { tag, message } = answer?.error ?? answer?.data?.error ?? {};
+    throw new RefusedError(`${method} ${path}`, status, { tag, message });
   }
 
   urlOf(path: string): URL {

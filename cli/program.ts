@@ -1,10 +1,10 @@
 /** The program: global options, the commands, and the mapping of their outcomes to exit codes. */
-import { Command, CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { addActorCommands } from './commands/actors.ts';
 import { addBacklogCommands } from './commands/backlog.ts';
 import { addBackupCommands, type Backups } from './commands/backup.ts';
 import { addCalendarCommands } from './commands/calendar.ts';
-import { millisecondsArgument, type RunWithSession } from './commands/command.ts';
+import { millisecondsArgument, type RunWithSession, TeachingCommand } from './commands/command.ts';
 import { addCompletionCommand } from './commands/completion.ts';
 import { addDoctorCommand, type Examine } from './commands/doctor.ts';
 import { addExportCommands } from './commands/export.ts';
@@ -93,7 +93,7 @@ function createProgram(
   tools: CommandTools,
   run: RunWithSession,
 ): Command {
-  const program = new Command('scriptorium')
+  const program = new TeachingCommand('scriptorium')
     .description('Operate a Scriptorium server: one process or a cluster of many nodes.')
     .option('--address <where>', 'the internal API of any node: host:port, or unix:file', defaults.address)
     .option('--token <file>', 'the file with the token for a port without mutual TLS', defaults.token)

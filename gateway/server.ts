@@ -6,11 +6,12 @@
  * and none has come or gone for a while. It closes the other connections (drain.ts).
  */
 import type { Logger } from 'pino';
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { siteOf } from '../actors/identity/network.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Subscribe } from '../runtime/events.ts';
 import type { Actors } from '../runtime/handles.ts';
+import { meterOf } from '../runtime/meter.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Readiness } from '../runtime/readiness.ts';
 import type { Tracer } from '../runtime/tracing.ts';
@@ -230,50 +231,49 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   app.any('/*', onRequest);
   metrics.register(registry);
-  registerGauges(registry, [
-    [
-      'scriptorium_http_connections',
-      'Open connections of clients, sockets included.',
-      () => connections.open,
-    ],
-    ['scriptorium_http_connections_refused', 'Connections closed as too many.', () => connections.refused],
-    [
-      'scriptorium_http_connections_refused_by_share',
-      'Of these, connections of networks that had their share.',
-      () => connections.refusedByShare,
-    ],
-    ['scriptorium_http_requests_in_flight', 'Requests whose reply is not complete.', () => inFlight.size],
-    [
-      'scriptorium_http_unfinished_body_bytes',
-      'Bytes of request bodies held unparsed.',
-      () => bodyMemory.bytes,
-    ],
-    [
-      'scriptorium_http_unsent_reply_bytes',
-      'Bytes of replies held for slow readers.',
-      () => replyMemory.bytes,
-    ],
-    [
-      'scriptorium_http_reply_room_bytes',
-      'Bytes taken for replies that are not broken off.',
-      () => replyCapacity.bytes,
-    ],
-    [
-      'scriptorium_http_requests_aborted',
-      'Requests whose client left before the reply.',
-      () => metrics.aborted,
-    ],
-    [
-      'scriptorium_http_ambiguous_requests',
-      'Connections closed for a body of unclear length.',
-      () => framing.refused,
-    ],
-    [
-      'scriptorium_http_replies_cut',
-      'Replies broken off: a slow reader, or a stream that failed.',
-      () => metrics.cut,
-    ],
-  ]);
+  const { gauge } = meterOf(registry);
+  gauge(
+    'scriptorium_http_connections',
+    'Open connections of clients, sockets included.',
+    () => connections.open,
+  );
+  gauge('scriptorium_http_connections_refused', 'Connections closed as too many.', () => connections.refused);
+  gauge(
+    'scriptorium_http_connections_refused_by_share',
+    'Of these, connections of networks that had their share.',
+    () => connections.refusedByShare,
+  );
+  gauge('scriptorium_http_requests_in_flight', 'Requests whose reply is not complete.', () => inFlight.size);
+  gauge(
+    'scriptorium_http_unfinished_body_bytes',
+    'Bytes of request bodies held unparsed.',
+    () => bodyMemory.bytes,
+  );
+  gauge(
+    'scriptorium_http_unsent_reply_bytes',
+    'Bytes of replies held for slow readers.',
+    () => replyMemory.bytes,
+  );
+  gauge(
+    'scriptorium_http_reply_room_bytes',
+    'Bytes taken for replies that are not broken off.',
+    () => replyCapacity.bytes,
+  );
+  gauge(
+    'scriptorium_http_requests_aborted',
+    'Requests whose client left before the reply.',
+    () => metrics.aborted,
+  );
+  gauge(
+    'scriptorium_http_ambiguous_requests',
+    'Connections closed for a body of unclear length.',
+    () => framing.refused,
+  );
+  gauge(
+    'scriptorium_http_replies_cut',
+    'Replies broken off: a slow reader, or a stream that failed.',
+    () => metrics.cut,
+  );
 
   return {
     close,
@@ -348,21 +348,6 @@ function listenOn({
     done: (socket: us_listen_socket | false) => void,
   ) => void;
   (app.listen as unknown as Listen).call(app, host, port, options, done);
-}
-
-type GaugeDeclaration = readonly [name: string, help: string, read: () => number];
-
-function registerGauges(registry: Registry, gauges: readonly GaugeDeclaration[]): void {
-  for (const [name, help, read] of gauges) {
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read());
-      },
-    });
-  }
 }
 
 /** The /48 for IPv6, because one customer may have tens of thousands of /64 networks. */

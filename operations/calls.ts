@@ -9,11 +9,12 @@ import {
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
+import { Histogram, type Registry } from 'prom-client';
 import { loggable } from '../runtime/errors.ts';
 import type { AskOptions } from '../runtime/handles.ts';
+import { meterOf } from '../runtime/meter.ts';
 import { type CallError, callErrorOf, overloadedCallError, unexpectedCallError } from './errors.ts';
 import type { InternalApiOptions } from './internal-api-options.ts';
-import { CallMetrics } from './metrics.ts';
 
 const callsMax = 1_000;
 const deadlineMaxMs = 60_000;
@@ -33,12 +34,12 @@ type UnaryCall = ServerUnaryCall<unknown, unknown>;
 
 export class Calls {
   readonly #options: Pick<InternalApiOptions, 'clock' | 'random' | 'logger'>;
-  readonly #metrics: CallMetrics;
+  readonly #count: ReturnType<typeof countCalls>;
   #inFlight = 0;
 
   constructor(options: Pick<InternalApiOptions, 'clock' | 'random' | 'logger' | 'registry'>) {
     this.#options = options;
-    this.#metrics = new CallMetrics(options.registry);
+    this.#count = countCalls(options.registry);
   }
 
   /** The methods of a generated service in gRPC's form. */
@@ -57,7 +58,7 @@ export class Calls {
     return (call: UnaryCall, answer: sendUnaryData<unknown>): void => {
       const { clock } = this.#options;
       const startMs = clock.monotonicMs();
-      const count = (code: status) => this.#metrics.answered(method, code, clock.monotonicMs() - startMs);
+      const count = (code: status) => this.#count(method, code, clock.monotonicMs() - startMs);
       this.#bounded(() => handle(call.request, this.#askOptions(call))).then(
         (response) => {
           count(status.OK);
@@ -104,4 +105,26 @@ function metadataOf({ retryAfterMs }: CallError): Metadata {
   const metadata = new Metadata();
   if (retryAfterMs !== undefined) metadata.set('grpc-retry-pushback-ms', String(Math.ceil(retryAfterMs)));
   return metadata;
+}
+
+const secondsBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30];
+
+/** Counts a call by the contract's name of its method, for example `scriptorium.v1.Cluster/ListNodes`. */
+export function countCalls(registry: Registry): (method: string, code: status, durationMs: number) => void {
+  const requests = meterOf(registry).counter(
+    'scriptorium_grpc_requests_total',
+    'Calls of the internal API by method and code',
+    ['method', 'code'],
+  );
+  const seconds = new Histogram({
+    name: 'scriptorium_grpc_request_duration_seconds',
+    help: 'Calls of the internal API by method, from the first byte of the request to the answer',
+    labelNames: ['method'],
+    buckets: secondsBuckets,
+    registers: [registry],
+  });
+  return (method, code, durationMs) => {
+    requests.inc({ method, code: status[code] });
+    seconds.observe({ method }, durationMs / 1_000);
+  };
 }

@@ -26,6 +26,7 @@ import {
 } from '../actors/import/operator-contract.ts';
 import { permissions } from '../actors/inbox-entries.ts';
 import { isRefusedSetting } from '../actors/user/settings/contract.ts';
+import { Vault } from '../actors/vault/contract.ts';
 import type {
   ImportCollection,
   ImportFile,
@@ -45,8 +46,7 @@ import {
   valueDigest,
   vaultDigest,
 } from '../proto/import-digests.ts';
-import { NotFoundError } from '../runtime/errors.ts';
-import type { Ask, AskOptions } from '../runtime/handles.ts';
+import { type Ask, type AskOptions, unlessAbsent } from '../runtime/handles.ts';
 import type { Handlers } from './calls.ts';
 import { CallError, failedPrecondition, invalidArgument, notFound, okOrThrow } from './errors.ts';
 import { limitField, uuidField } from './fields.ts';
@@ -73,15 +73,15 @@ export function importHandlers(options: Options): Handlers<ImportService> {
     },
 
     ...accountHandlers(options, user),
-    ...vaultHandlers(user, vault),
+    ...vaultHandlers(options, user, vault),
     ...itemHandlers(collection),
     ...fileHandlers(options, collection),
   };
 }
 
 type User = (uuid: string) => Ask<(typeof UserImport)['commands']>;
-type Vault = (uuid: string) => Ask<(typeof VaultImport)['commands']>;
-type Collection = (of: ImportCollection | undefined) => ReturnType<User> | ReturnType<Vault>;
+type VaultOf = (uuid: string) => Ask<(typeof VaultImport)['commands']>;
+type Collection = (of: ImportCollection | undefined) => ReturnType<User> | ReturnType<VaultOf>;
 
 function accountHandlers(
   { lookups, logger }: Pick<Options, 'lookups' | 'logger'>,
@@ -112,7 +112,7 @@ function accountHandlers(
 
     async beginAccount({ userUuid, keyParams, ...account }, ask) {
       if (keyParams === undefined) throw invalidArgument('key_params is missing.');
-      const answer = await gone(user(userUuid).importAccount({ keyParams, ...account }, ask));
+      const answer = await unlessAbsent(user(userUuid).importAccount({ keyParams, ...account }, ask));
       if (answer === undefined) return { refused: 'deleted', fresh: false, refusedSettings: [] };
       if ('refused' in answer) return { refused: answer.refused, fresh: false, refusedSettings: [] };
       if (answer.fresh) logger.info({ userUuid }, 'an import has made an account');
@@ -142,6 +142,7 @@ function accountHandlers(
           sha256: notificationDigest(each),
         })),
         items: imported.items,
+        vaultUuids: imported.vaultUuids ?? [],
       };
     },
 
@@ -153,18 +154,27 @@ function accountHandlers(
 
 /** Undefined if there is no account. An import that was refused leaves an actor without one. */
 async function shown(user: ReturnType<User>, ask: AskOptions) {
-  const imported = await gone(user.importShow({}, ask));
+  const imported = await unlessAbsent(user.importShow({}, ask));
   return imported?.keyParams['version'] === undefined ? undefined : imported;
 }
 
-function vaultHandlers(user: User, vault: Vault): Pick<Handlers<ImportService>, 'writeVault' | 'showVault'> {
+function vaultHandlers(
+  { actors, logger }: Pick<Options, 'actors' | 'logger'>,
+  user: User,
+  vault: VaultOf,
+): Pick<Handlers<ImportService>, 'writeVault' | 'showVault' | 'endVault'> {
+  const areAll = async (
+    phases: readonly string[],
+    members: readonly { readonly userUuid: string }[],
+    ask: AskOptions,
+  ) => {
+    const found = await Promise.all(members.map((member) => phaseOf(user(member.userUuid), ask)));
+    return found.every((phase) => phases.includes(phase));
+  };
   return {
     async writeVault({ vaultUuid, members, invites, survivorUuid, ...about }, ask) {
-      const phases = await Promise.all(members.map((member) => phaseOf(user(member.userUuid), ask)));
-      if (phases.some((phase) => phase !== 'closed' && phase !== 'locked')) {
-        return { refused: 'used', fresh: false };
-      }
-      const answer = await gone(
+      if (!(await areAll(['closed', 'locked'], members, ask))) return { refused: 'used', fresh: false };
+      const answer = await unlessAbsent(
         vault(vaultUuid).importVault(
           {
             ...about,
@@ -187,6 +197,19 @@ function vaultHandlers(user: User, vault: Vault): Pick<Handlers<ImportService>, 
         members: members.map((each) => ({ uuid: each.uuid, sha256: memberDigest(each) })),
         invites: invites.map((each) => ({ uuid: each.uuid, sha256: inviteDigest(each) })),
       };
+    },
+
+    async endVault({ vaultUuid, checkOnly }, ask) {
+      const { vault: row, members, isImported } = await there(vault(vaultUuid).importShowVault({}, ask));
+      if (row === null) throw notFound('There is no such vault.');
+      if (!isImported) return { refused: 'native' };
+      if (!(await areAll(['closed', 'locked', 'open'], members, ask))) return { refused: 'used' };
+      if (!checkOnly) {
+        const uuid = uuidField('vault_uuid', vaultUuid);
+        okOrThrow(await there(actors.get(Vault, uuid).ask.end({ by: row.ownerUuid }, ask)));
+        logger.info({ vaultUuid: uuid }, 'an import has ended a shared vault');
+      }
+      return { refused: '' };
     },
   };
 }
@@ -296,18 +319,8 @@ async function* pieceOf(content: Uint8Array) {
   yield content;
 }
 
-/** Undefined: the actor was there, and is gone for good. */
-async function gone<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof NotFoundError) return undefined;
-    throw error;
-  }
-}
-
 async function there<T>(reply: Promise<T>): Promise<T> {
-  const answer = await gone(reply);
+  const answer = await unlessAbsent(reply);
   if (answer === undefined) throw notFound('An import has not begun with this.');
   return answer;
 }
@@ -316,7 +329,7 @@ async function phaseOf(
   user: { importShow(request: object, ask: AskOptions): Promise<{ readonly phase: string }> },
   ask: AskOptions,
 ): Promise<string> {
-  return (await gone(user.importShow({}, ask)))?.phase ?? 'none';
+  return (await unlessAbsent(user.importShow({}, ask)))?.phase ?? 'none';
 }
 
 function withPermission<T extends Pick<ImportMember, 'permission'>>(of: T) {

@@ -11,7 +11,7 @@ import {
   type SessionsService,
   type SessionsValidateResponse,
 } from '../proto/generated/scriptorium/v1/sessions.ts';
-import { NotFoundError } from '../runtime/errors.ts';
+import { unlessAbsent } from '../runtime/handles.ts';
 import type { Handlers } from './calls.ts';
 import type { InternalApiOptions } from './internal-api-options.ts';
 
@@ -22,10 +22,10 @@ export function sessionsHandlers({ actors, verifyBearer }: Options): Handlers<Se
     async validate({ authorization, cookie }, ask) {
       const credentials = verifyBearer(authorization, cookie);
       if (credentials === undefined) return refusal(invalidAuth);
-      const answer = await actors
-        .get(Sessions, credentials.userUuid)
-        .ask.validateSession({ credentials }, ask)
-        .catch(refusedIfAbsent);
+      const sessions = actors.get(Sessions, credentials.userUuid).ask;
+      const answer = await unlessAbsent(sessions.validateSession({ credentials }, ask));
+      // A user that does not exist (any more) has no sessions.
+      if (answer === undefined) return refusal(invalidAuth);
       if ('refused' in answer) return refusal(answer.refused);
       const { caller, ok } = answer;
       return {
@@ -41,12 +41,6 @@ export function sessionsHandlers({ actors, verifyBearer }: Options): Handlers<Se
       };
     },
   };
-}
-
-/** A user that does not exist (any more) has no sessions. */
-function refusedIfAbsent(error: unknown): { readonly refused: Refusal } {
-  if (error instanceof NotFoundError) return { refused: invalidAuth };
-  throw error;
 }
 
 const reasons: Readonly<Record<string, SessionRefusalReason>> = {

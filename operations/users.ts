@@ -1,13 +1,12 @@
 /** `scriptorium.v1.Users`: what operators may see of a user and do for them. */
 import { z } from 'zod';
-import { type ExportProgress, exportProgressSchema } from '../actors/export-file.ts';
+import { exportProgressSchema } from '../actors/export-file.ts';
 import { accountTable, findUser } from '../actors/identity/account-table.ts';
 import { normaliseUsername, normaliseWorkspace } from '../actors/identity/usernames.ts';
 import { UserAdministration } from '../actors/user/operator-contract.ts';
 import { UserState, type UsersService } from '../proto/generated/scriptorium/v1/users.ts';
 import { lookup } from '../runtime/command.ts';
-import { NotFoundError } from '../runtime/errors.ts';
-import type { AskOptions } from '../runtime/handles.ts';
+import { type AskOptions, unlessAbsent } from '../runtime/handles.ts';
 import type { Handlers } from './calls.ts';
 import { failedPrecondition, invalidArgument, notFound, okOrThrow } from './errors.ts';
 import { limitField, textField, uuidField } from './fields.ts';
@@ -19,12 +18,9 @@ type Options = Pick<InternalApiOptions, 'actors' | 'lookups' | 'workspacesPerEma
 export function usersHandlers(options: Options): Handlers<UsersService> {
   const { actors, logger } = options;
 
-  async function setAdministrator(userUuidText: string, administrator: boolean, ask: AskOptions) {
-    const userUuid = uuidField('user_uuid', userUuidText);
-    const answer = actors
-      .get(UserAdministration, userUuid)
-      .ask.operatorSetAdministrator({ administrator }, ask);
-    const { changed } = await known(answer);
+  async function setAdministrator(uuid: string, administrator: boolean, ask: AskOptions) {
+    const { userUuid, user } = userOf(actors, uuid);
+    const { changed } = await known(user.operatorSetAdministrator({ administrator }, ask));
     logger.info(
       { userUuid, administrator, changed },
       'an operator has said whether a user is an administrator',
@@ -32,12 +28,9 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
     return { changed };
   }
 
-  async function setBan(userUuidText: string, banned: boolean, reason: string | null, ask: AskOptions) {
-    const userUuid = uuidField('user_uuid', userUuidText);
-    const answer = actors
-      .get(UserAdministration, userUuid)
-      .ask.operatorSetBan({ banned, reason, by: 'operator' }, ask);
-    const { outcome } = await known(answer);
+  async function setBan(uuid: string, banned: boolean, reason: string | null, ask: AskOptions) {
+    const { userUuid, user } = userOf(actors, uuid);
+    const { outcome } = await known(user.operatorSetBan({ banned, reason, by: 'operator' }, ask));
     if (outcome === 'administrator') {
       throw failedPrecondition('The user is an administrator. Demote the user first.');
     }
@@ -57,9 +50,8 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
     resetFactors: resetFactorsHandler(options),
 
     async signOut(request, ask) {
-      const userUuid = uuidField('user_uuid', request.userUuid);
-      const answer = actors.get(UserAdministration, userUuid).ask.operatorEndSessions({}, ask);
-      return { endedSessions: (await known(answer)).ended };
+      const { user } = userOf(actors, request.userUuid);
+      return { endedSessions: (await known(user.operatorEndSessions({}, ask))).ended };
     },
 
     promote: ({ userUuid }, ask) => setAdministrator(userUuid, true, ask),
@@ -71,26 +63,24 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
     unban: ({ userUuid }, ask) => setBan(userUuid, false, null, ask),
 
     async showFlags(request, ask) {
-      const userUuid = uuidField('user_uuid', request.userUuid);
-      const found = await known(actors.get(UserAdministration, userUuid).ask.operatorFlags({}, ask));
+      const { user } = userOf(actors, request.userUuid);
+      const found = await known(user.operatorFlags({}, ask));
       const flags = Object.entries(found.flags).map(([name, value]) => ({ name, value: value ?? undefined }));
       return { flags, nextcloudAppPasswordConfigured: found.nextcloudAppPasswordConfigured };
     },
 
     async setFlag(request, ask) {
-      const userUuid = uuidField('user_uuid', request.userUuid);
+      const { userUuid, user } = userOf(actors, request.userUuid);
       const value = request.value ?? null;
       const change = { name: textField('name', request.name), value, by: 'operator' as const };
-      const answer = await known(actors.get(UserAdministration, userUuid).ask.operatorSetFlag(change, ask));
-      const flag = okOrThrow(answer);
+      const flag = okOrThrow(await known(user.operatorSetFlag(change, ask)));
       logger.info({ userUuid, flag: flag.name }, 'an operator has set a flag of a user');
       return { flag: { name: flag.name, value: flag.value ?? undefined } };
     },
 
     async revokeCalendarTokens(request, ask) {
-      const userUuid = uuidField('user_uuid', request.userUuid);
-      const answer = actors.get(UserAdministration, userUuid).ask.operatorRevokeCalendarTokens({}, ask);
-      const { revoked } = await known(answer);
+      const { userUuid, user } = userOf(actors, request.userUuid);
+      const { revoked } = await known(user.operatorRevokeCalendarTokens({}, ask));
       logger.info({ userUuid, revoked }, 'an operator has revoked the calendar tokens of a user');
       return { revokedTokens: revoked };
     },
@@ -98,11 +88,10 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
     export: exportHandler(options),
 
     async listAuditEvents(request, ask) {
-      const userUuid = uuidField('user_uuid', request.userUuid);
+      const { user } = userOf(actors, request.userUuid);
       const limit = limitField('page_size', request.pageSize);
       const before = numberToken(request.pageToken) || Number.MAX_SAFE_INTEGER;
-      const answer = actors.get(UserAdministration, userUuid).ask.operatorAuditTrail({ before, limit }, ask);
-      const trail = await known(answer);
+      const trail = await known(user.operatorAuditTrail({ before, limit }, ask));
       const events = trail.events.map(({ firstAtMs, lastAtMs, device, ipAddress, about, ...event }) => ({
         ...event,
         first: new Date(firstAtMs),
@@ -119,8 +108,8 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
 const showHandler =
   ({ actors }: Options): Handlers<UsersService>['show'] =>
   async (request, ask) => {
-    const userUuid = uuidField('user_uuid', request.userUuid);
-    const found = await known(actors.get(UserAdministration, userUuid).ask.operatorShow({}, ask));
+    const { userUuid, user } = userOf(actors, request.userUuid);
+    const found = await known(user.operatorShow({}, ask));
     const { state, createdAtMs, readonly, bannedAtMs, banReason, ...others } = found;
     const { fileBytes, fileBytesMax, lastUsedAtMs, factors, ...account } = others;
     return {
@@ -143,8 +132,8 @@ const dateOf = (ms: number | null | undefined) => (typeof ms === 'number' ? new 
 const resetFactorsHandler =
   ({ actors, logger }: Options): Handlers<UsersService>['resetFactors'] =>
   async (request, ask) => {
-    const userUuid = uuidField('user_uuid', request.userUuid);
-    const factors = await known(actors.get(UserAdministration, userUuid).ask.operatorResetFactors({}, ask));
+    const { userUuid, user } = userOf(actors, request.userUuid);
+    const factors = await known(user.operatorResetFactors({}, ask));
     logger.info({ userUuid }, 'an operator has turned the second factors of a user off');
     return { factors };
   };
@@ -163,7 +152,9 @@ const listHandler =
   ({ lookups }: Options): Handlers<UsersService>['list'] =>
   async ({ contains, pageSize, pageToken }) => {
     const limit = limitField('page_size', pageSize);
-    const after = addressToken(pageToken);
+    // No address is empty, so an empty one is before all.
+    const [workspace, identifier] = issuedToken(addressTokenSchema, pageToken, 'list') ?? ['', ''];
+    const after = { workspace, identifier };
     const { rows, complete } = await lookups.find(lookup(accountTable, [{}], limit, after));
     const fragment = contains === '' ? '' : normaliseUsername(textField('contains', contains));
     const last = complete ? undefined : rows.at(-1);
@@ -175,45 +166,36 @@ const listHandler =
     };
   };
 
+/** The last workspace and address of the page before. */
 const addressTokenSchema = z.tuple([z.string(), z.string()]);
-
-/** The last address of the page before. No address is empty, so an empty one is before all. @throws CallError */
-function addressToken(pageToken: string): { readonly workspace: string; readonly identifier: string } {
-  if (pageToken === '') return { workspace: '', identifier: '' };
-  try {
-    const [workspace, identifier] = addressTokenSchema.parse(JSON.parse(pageToken));
-    return { workspace, identifier };
-  } catch {
-    throw invalidArgument('page_token was not issued by this list.');
-  }
-}
 
 const exportHandler =
   ({ actors, logger }: Options): Handlers<UsersService>['export'] =>
   async (request, ask) => {
-    const userUuid = uuidField('user_uuid', request.userUuid);
-    const progress = progressIn(request.pageToken);
-    const answer = actors.get(UserAdministration, userUuid).ask.operatorExport({ progress }, ask);
-    const { text, next } = await known(answer);
+    const { userUuid, user } = userOf(actors, request.userUuid);
+    const progress = issuedToken(exportProgressSchema, request.pageToken, 'export') ?? null;
+    const { text, next } = await known(user.operatorExport({ progress }, ask));
     if (progress === null) logger.info({ userUuid }, 'an operator exports an account');
     return { text, nextPageToken: next === null ? '' : JSON.stringify(next) };
   };
 
-/** @throws CallError */
-function progressIn(pageToken: string): ExportProgress | null {
-  if (pageToken === '') return null;
+/** Undefined before the first page. @throws CallError */
+function issuedToken<T>(schema: z.ZodType<T>, pageToken: string, by: string): T | undefined {
+  if (pageToken === '') return undefined;
   try {
-    return exportProgressSchema.parse(JSON.parse(pageToken));
+    return schema.parse(JSON.parse(pageToken));
   } catch {
-    throw invalidArgument('page_token was not issued by this export.');
+    throw invalidArgument(`page_token was not issued by this ${by}.`);
   }
 }
 
+function userOf(actors: Options['actors'], uuid: string) {
+  const userUuid = uuidField('user_uuid', uuid);
+  return { userUuid, user: actors.get(UserAdministration, userUuid).ask };
+}
+
 async function known<T>(answer: Promise<T>): Promise<T> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof NotFoundError) throw notFound('There is no user with that uuid.');
-    throw error;
-  }
+  const found = await unlessAbsent(answer);
+  if (found === undefined) throw notFound('There is no user with that uuid.');
+  return found;
 }

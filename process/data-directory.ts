@@ -3,7 +3,7 @@ import { link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path';
 import { writeDurably } from './durable-file.ts';
 import { LockedByAnotherMachineError, lockDirectory } from './lock.ts';
-import { exitCodes, StartError } from './start-error.ts';
+import { StartError } from './start-error.ts';
 
 export interface DataDirectory {
   readonly path: string;
@@ -34,16 +34,14 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
   const lock = await makeAndLock(directory).catch((error: Error) => {
     if (error instanceof StartError) throw error;
     if (error instanceof LockedByAnotherMachineError) throw lockedElsewhere(directory, error);
-    throw new StartError(
+    throw StartError.config(
       `The data directory ${directory} cannot be used: ${error.message}. It must be writable and on a local file system; set DATA_DIR to use another one.`,
-      exitCodes.config,
-      { cause: error },
+      error,
     );
   });
   if (lock === undefined) {
-    throw new StartError(
+    throw StartError.inUse(
       `Another server is running on the data directory ${directory}. Stop it, or give this one another DATA_DIR.`,
-      exitCodes.inUse,
     );
   }
   return {
@@ -61,9 +59,8 @@ async function makeAndLock(directory: string) {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const mode = (await stat(directory)).mode & 0o777;
   if ((mode & openToOthers) !== 0) {
-    throw new StartError(
+    throw StartError.config(
       `The data directory ${directory} is open to other users (mode ${mode.toString(8)}), and the root secret is in it: run \`chmod 700 ${directory}\`, or set DATA_DIR to another one, which is created if it is absent.`,
-      exitCodes.config,
     );
   }
   return lockDirectory(directory);
@@ -73,9 +70,8 @@ async function makeAndLock(directory: string) {
 const openToOthers = 0o067;
 
 const lockedElsewhere = (directory: string, { machine, holder }: LockedByAnotherMachineError): StartError =>
-  new StartError(
+  StartError.inUse(
     `A server on the machine "${machine}" uses the data directory ${directory}, or did not shut down cleanly. Stop it there. If there is no such server, remove the file ${holder} from the directory. Keep a data directory on a local file system, used by one machine.`,
-    exitCodes.inUse,
   );
 
 async function keep(path: string, make: () => string): Promise<string> {

@@ -12,7 +12,7 @@ import { type DatabaseSettings, storeLimitsOf } from './database-settings.ts';
 import { startEmbeddedPostgres } from './postgres/embedded.ts';
 import { checkFingerprint } from './root-secret.ts';
 import { ensureSchema, type SchemaPolicy } from './schema.ts';
-import { exitCodes, StartError } from './start-error.ts';
+import { StartError } from './start-error.ts';
 
 const passwordBytes = 24;
 const generationBytes = 12;
@@ -71,9 +71,7 @@ export async function needing<T>(what: string, work: () => Promise<T>): Promise<
     return await work();
   } catch (error) {
     if (error instanceof StartError) throw error;
-    throw new StartError(`${what}: ${chainOf(error).join(': ').replace(/\.$/, '')}.`, exitCodes.unavailable, {
-      cause: error,
-    });
+    throw StartError.unavailable(`${what}: ${chainOf(error).join(': ').replace(/\.$/, '')}.`, error);
   }
 }
 
@@ -154,18 +152,16 @@ export async function checkDatabase(store: Store, expected: ExpectedDatabase): P
 async function checkResharding(store: Store): Promise<void> {
   const shardCount = await store.fixedSetting(resharding.setting, resharding.none);
   if (shardCount === resharding.none) return;
-  throw new StartError(
+  throw StartError.config(
     `The shards of this database are being changed: finish that with \`scriptorium reshard --shards ${shardCount}\`.`,
-    exitCodes.config,
   );
 }
 
 async function checkFixed(store: Store, setting: string, name: string, value: string): Promise<void> {
   const stored = await store.fixedSetting(name, value);
   if (stored === value) return;
-  throw new StartError(
+  throw StartError.config(
     `${setting} is ${value}, and this database was made with ${stored}: start with ${setting}=${stored}.`,
-    exitCodes.config,
   );
 }
 
@@ -179,8 +175,7 @@ async function checkNodes(store: Store, { nodeId, isClustered }: ExpectedDatabas
   const whatToDo = isClustered
     ? 'That one was started without NATS_URL. Stop it first.'
     : 'Stop that one first, or give both a NATS_URL.';
-  throw new StartError(
+  throw StartError.inUse(
     `The node "${unreachable.id}" is serving this database, and this one is "${nodeId}" (NODE_ID). ${whatToDo}`,
-    exitCodes.inUse,
   );
 }

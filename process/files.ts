@@ -9,7 +9,7 @@ import { messageOf } from '../runtime/errors.ts';
 import type { ReadinessCheck } from '../runtime/readiness.ts';
 import type { DataDirectory } from './data-directory.ts';
 import type { ServerOptions } from './server-options.ts';
-import { exitCodes, StartError } from './start-error.ts';
+import { StartError } from './start-error.ts';
 
 export interface CheckedFileStore {
   readonly store: FileStore;
@@ -56,10 +56,9 @@ async function openFolder(
     const { reserveBytes, isFolderShared: isShared } = fileStore;
     return await openLocalDisk({ folder, reserveBytes, nodeId, isShared, clock, random });
   } catch (error) {
-    throw new StartError(
+    throw StartError.config(
       `The folder of files ${folder} cannot be used: ${messageOf(error)}. It must be writable; set FILES_FOLDER to use another one.`,
-      exitCodes.config,
-      { cause: error },
+      error,
     );
   }
 }

@@ -9,10 +9,10 @@ import type { VerifyBearer } from '../gateway/admission/bearer.ts';
 import { createClientAddress } from '../gateway/admission/client-address.ts';
 import { createProxyProbe, probeKeyPurpose } from '../gateway/admission/proxy-probe.ts';
 import { createRateLimiter } from '../gateway/admission/rate-limit.ts';
-import { Assistant } from '../gateway/assistant/assistant.ts';
-import { countAnswers } from '../gateway/assistant/metrics.ts';
+import { Assistant, countAnswers } from '../gateway/assistant/assistant.ts';
 import { CodeHost } from '../gateway/code-host/code-host.ts';
-import { davArea, wrongTokens } from '../gateway/routes/dav.ts';
+import { wrongTokens } from '../gateway/dav/program.ts';
+import { davArea } from '../gateway/routes/dav.ts';
 import { allRoutes } from '../gateway/routes/mod.ts';
 import { pairingArea } from '../gateway/routes/pairing.ts';
 import { createGateway } from '../gateway/server.ts';
@@ -23,7 +23,7 @@ import type { Actors } from '../runtime/handles.ts';
 import type { Keyring } from '../runtime/keyring.ts';
 import type { Readiness } from '../runtime/readiness.ts';
 import type { Transport } from '../runtime/transport/transport.ts';
-import { connectionsWithin } from './descriptors.ts';
+import { connectionsWithin } from './capacity.ts';
 import type { ServerOptions } from './server-options.ts';
 
 export interface GatewayParts {

@@ -13,7 +13,7 @@ import type { Resources } from './resources.ts';
 import type { ServerOptions } from './server-options.ts';
 import { type InternalApiSettings, internalApiSocket, internalApiTokenFile } from './settings.ts';
 import { withShortPath } from './short-path.ts';
-import { exitCodes, StartError } from './start-error.ts';
+import { StartError } from './start-error.ts';
 
 export interface InternalApiAddresses {
   readonly socketPath: string;
@@ -49,10 +49,9 @@ async function listenOnSocket(api: InternalApi, directory: string): Promise<stri
     await chmod(socketPath, 0o600);
     return socketPath;
   } catch (error) {
-    throw new StartError(
+    throw StartError.unavailable(
       `The internal API cannot listen on ${socketPath}: ${messageOf(error)}.`,
-      exitCodes.unavailable,
-      { cause: error },
+      error,
     );
   }
 }
@@ -83,5 +82,4 @@ async function read(setting: string, path: string): Promise<Buffer> {
   }
 }
 
-const wrong = (message: string, cause: unknown): StartError =>
-  new StartError(message, exitCodes.config, { cause });
+const wrong = (message: string, cause: unknown): StartError => StartError.config(message, cause);

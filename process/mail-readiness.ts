@@ -8,6 +8,7 @@ import { MailAdministration, type MailHealth } from '../actors/mailer/operator-c
 import type { Clock } from '../runtime/clock.ts';
 import { NotFoundError } from '../runtime/errors.ts';
 import type { Actors } from '../runtime/handles.ts';
+import { meterOf } from '../runtime/meter.ts';
 import type { ReadinessCheck } from '../runtime/readiness.ts';
 
 const cacheMs = 30_000;
@@ -64,14 +65,12 @@ export function registerMailGauges(
       for (const [state, count] of Object.entries(found()?.mails ?? {})) this.set({ state }, count);
     },
   });
-  new Gauge({
-    name: 'scriptorium_mail_queue_oldest_ready_seconds',
-    help: 'How long the mail that has been ready for longest waits to be sent; 0 if none does',
-    registers: [registry],
-    collect() {
+  meterOf(registry).gauge(
+    'scriptorium_mail_queue_oldest_ready_seconds',
+    'How long the mail that has been ready for longest waits to be sent; 0 if none does',
+    () => {
       const health = found();
-      if (health === undefined) this.remove();
-      else this.set(health.oldestReadyMs / 1_000);
+      return health && health.oldestReadyMs / 1_000;
     },
-  });
+  );
 }

@@ -2,7 +2,7 @@
 import type { Migration } from '../runtime/migration.ts';
 import { needing } from './database.ts';
 import { applyMigrations, lackingMigrations } from './schema.ts';
-import { exitCodes, StartError } from './start-error.ts';
+import { StartError } from './start-error.ts';
 
 /** Changes nothing. @throws StartError */
 export async function planMigration(databaseUrl: string | undefined): Promise<readonly Migration[]> {
@@ -23,8 +23,7 @@ export async function migrateDatabase(
 
 function connectionOf(databaseUrl: string | undefined) {
   if (databaseUrl !== undefined) return { connectionString: databaseUrl };
-  throw new StartError(
+  throw StartError.config(
     'DATABASE_URL is not set: a server with an embedded database brings it up to date at every start.',
-    exitCodes.config,
   );
 }

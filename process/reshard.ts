@@ -2,7 +2,7 @@
 import { type Resharding, reshard } from '../runtime/store/postgres/reshard.ts';
 import { needing } from './database.ts';
 import { applyMigrations } from './schema.ts';
-import { exitCodes, StartError } from './start-error.ts';
+import { StartError } from './start-error.ts';
 
 export interface ReshardRequest {
   readonly databaseUrl: string | undefined;
@@ -18,9 +18,8 @@ export type ReshardResult = Extract<Resharding, { outcome: 'done' | 'unchanged' 
 export async function reshardDatabase(request: ReshardRequest): Promise<ReshardResult> {
   const { databaseUrl, shardCount, onProgress } = request;
   if (databaseUrl === undefined) {
-    throw new StartError(
+    throw StartError.config(
       'DATABASE_URL is not set: a server with an embedded database is one node, whatever its number of shards.',
-      exitCodes.config,
     );
   }
   const connection = { connectionString: databaseUrl };
@@ -36,19 +35,16 @@ export async function reshardDatabase(request: ReshardRequest): Promise<ReshardR
     case 'unchanged':
       return ended;
     case 'unused':
-      throw new StartError(
+      throw StartError.config(
         `No node has ever served this database: start the first one with SHARD_COUNT=${shardCount}.`,
-        exitCodes.config,
       );
     case 'live':
-      throw new StartError(
+      throw StartError.inUse(
         `The node "${ended.node}" has a lease for another ${ended.expiresInMs} ms. Stop every node first; the lease of one that died must run out.`,
-        exitCodes.inUse,
       );
     case 'begun':
-      throw new StartError(
+      throw StartError.config(
         `The shards are being changed to ${ended.shardCount}: finish that first, with --shards ${ended.shardCount}.`,
-        exitCodes.config,
       );
   }
 }

@@ -5,7 +5,7 @@
 import { createKeyring, type Keyring, rootSecretBytes } from '../runtime/keyring.ts';
 import type { Random } from '../runtime/random.ts';
 import type { DataDirectory } from './data-directory.ts';
-import { exitCodes, StartError } from './start-error.ts';
+import { StartError } from './start-error.ts';
 
 export interface FixedSettings {
   fixedSetting(name: string, value: string): Promise<string>;
@@ -32,9 +32,8 @@ export async function openKeyring(
 async function storedSecret(directory: Pick<DataDirectory, 'keep'>, random: Random): Promise<string> {
   const text = await directory.keep(rootSecretFile, () => random.bytes(rootSecretBytes).toString('hex'));
   if (wellFormed.test(text)) return text;
-  throw new StartError(
+  throw StartError.config(
     `The file ${rootSecretFile} in the data directory must contain ${rootSecretBytes * 2} hexadecimal characters (${rootSecretBytes} random bytes) and does not.`,
-    exitCodes.config,
   );
 }
 
@@ -46,8 +45,7 @@ export async function checkFingerprint(keyring: Keyring, settings: FixedSettings
   const fingerprint = keyringFingerprint(keyring);
   const stored = await settings.fixedSetting('secret-key-fingerprint', fingerprint);
   if (stored === fingerprint) return;
-  throw new StartError(
+  throw StartError.config(
     'The secret key is not the one this database was made with. Start with the former SECRET_KEY (or the former file secret-key in the data directory), or with another database.',
-    exitCodes.config,
   );
 }

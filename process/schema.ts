@@ -5,7 +5,7 @@ import type { Migration } from '../runtime/migration.ts';
 import type { Logger } from '../runtime/ports.ts';
 import { migrate, NewerSchemaError, pendingMigrations } from '../runtime/store/postgres/migrate.ts';
 import { runtimeMigrations } from '../runtime/store/postgres/migrations.ts';
-import { exitCodes, StartError } from './start-error.ts';
+import { StartError } from './start-error.ts';
 
 export const migrations: readonly Migration[] = [...runtimeMigrations, ...domainMigrations];
 
@@ -38,9 +38,8 @@ export async function ensureSchema(
 async function refuseBehind(connection: pg.ClientConfig): Promise<void> {
   const lacking = await lackingMigrations(connection);
   if (lacking.length === 0) return;
-  throw new StartError(
+  throw StartError.config(
     `The schema of this database is behind this release (${lacking.length} to apply), and MIGRATE_AT_START is false: run \`scriptorium migrate apply\` first.`,
-    exitCodes.config,
   );
 }
 
@@ -63,16 +62,14 @@ async function refusingNewer<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof NewerSchemaError)) throw error;
     if (error.unknownIds.some((id) => id.startsWith(restoringMark))) {
-      throw new StartError(
+      throw StartError.config(
         'A restore into this database has not ended: run `scriptorium restore` again, which begins anew.',
-        exitCodes.config,
-        { cause: error },
+        error,
       );
     }
-    throw new StartError(
+    throw StartError.config(
       `The schema of this database is from a newer release (it has ${error.unknownIds.join(', ')}): run that release or a later one.`,
-      exitCodes.config,
-      { cause: error },
+      error,
     );
   }
 }

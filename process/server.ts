@@ -26,7 +26,7 @@ import { createMailCheck } from './mail-readiness.ts';
 import { createGatewayRegistration, createNode, type NodeParts } from './node.ts';
 import { openResources } from './resources.ts';
 import type { ServerOptions } from './server-options.ts';
-import { exitCodes, StartError } from './start-error.ts';
+import { StartError } from './start-error.ts';
 import { openTracer } from './tracing/tracer.ts';
 import { openTransport } from './transport.ts';
 import { warnOfUnclaimedAdmins } from './unclaimed-admins.ts';
@@ -193,7 +193,7 @@ function joining(start: () => Promise<void>): Promise<void> {
     } catch (error) {
       if (!(error instanceof NodeIdInUseError)) throw error;
       const message = `${capitalised(error.message)}. Stop that one, or give this one another NODE_ID.`;
-      throw new StartError(message, exitCodes.inUse, { cause: error });
+      throw StartError.inUse(message, error);
     }
   });
 }
@@ -205,11 +205,7 @@ async function opened<T>(setting: string, listen: () => Promise<T>): Promise<T> 
     return await listen();
   } catch (error) {
     if (error instanceof StartError) throw error;
-    throw new StartError(
-      `${setting} cannot be listened on: ${(error as Error).message}`,
-      exitCodes.unavailable,
-      { cause: error },
-    );
+    throw StartError.unavailable(`${setting} cannot be listened on: ${(error as Error).message}`, error);
   }
 }
 

@@ -21,4 +21,11 @@ export class StartError extends Error {
     this.name = 'StartError';
     this.exitCode = exitCode;
   }
+
+  static readonly unavailable = (message: string, cause?: unknown) =>
+    new StartError(message, exitCodes.unavailable, { cause });
+  static readonly inUse = (message: string, cause?: unknown) =>
+    new StartError(message, exitCodes.inUse, { cause });
+  static readonly config = (message: string, cause?: unknown) =>
+    new StartError(message, exitCodes.config, { cause });
 }

@@ -155,16 +155,14 @@ export const keys = <T extends AnyTable>(
   table: T,
   rowKeys: readonly KeyOf<T>[],
   budgetBytes?: number,
-): KeysPlan<T> => ({
-  plan: 'keys',
-  table,
-  keys: rowKeys,
-  ...(budgetBytes !== undefined && { budgetBytes }),
-});
+): KeysPlan<T> => {
+  const plan: KeysPlan<T> = { plan: 'keys', table, keys: rowKeys };
+  return budgetBytes === undefined ? plan : { ...plan, budgetBytes };
+};
 export const range = <T extends AnyTable>(
   table: T,
   options: Omit<RangePlan<T>, 'plan' | 'table'>,
-): RangePlan<T> => Object.assign({ plan: 'range' as const, table }, options);
+): RangePlan<T> => ({ ...options, plan: 'range', table });
 export const lookup = <T extends AnyTable>(
   table: T,
   values: readonly Partial<RowOf<T>>[],
@@ -180,7 +178,7 @@ export const lookup = <T extends AnyTable>(
 export const crossOwner = <T extends AnyTable>(
   table: T,
   options: Omit<CrossOwnerPlan<T>, 'plan' | 'table'>,
-): CrossOwnerPlan<T> => Object.assign({ plan: 'crossOwner' as const, table }, options);
+): CrossOwnerPlan<T> => ({ ...options, plan: 'crossOwner', table });
 
 export interface Activation {
   /** Random. No other activation of any actor has it. */
@@ -251,9 +249,9 @@ export interface Turn extends View {
   /**
    * Hands an event to every gateway subscribed to this actor, once the outcome of this turn may leave. Best effort: a message
    * that must arrive is a `tell`. An event that takes work to make is given as a function, which runs only if a gateway has
-   * subscribed. Like a turn, it depends on nothing that changes.
+   * subscribed. Like a turn, it depends on nothing that changes. If it returns undefined, there is no event.
    */
-  publish<E>(kind: { readonly event: z.ZodType<E> | undefined }, event: E | (() => E)): void;
+  publish<E>(kind: { readonly event: z.ZodType<E> | undefined }, event: E | (() => E | undefined)): void;
   /**
    * From the moment this turn's outcome leaves, the events of this actor go to the gateway of this id. That lasts for a while,
    * and as long as this host runs the actor. Returns the name of the registration, which begins with the
@@ -358,11 +356,12 @@ export function choice<Request, Reply>(
   return { type: 'choice', ...definition };
 }
 
-/** A timer's handler. Its row goes in the commit of its turn unless the turn arms it again. */
+/**
+ * A timer's handler. If its time was missed, it runs once, late. Its row goes in the commit of its turn unless the turn arms it
+ * again.
+ */
 export interface TimerHandler<Payload = unknown, P extends Plans = Plans> {
   readonly payload: z.ZodType<Payload>;
-  /** What happens when its time was missed: it runs once, late, or is dropped when later than `skipAfterMs`. */
-  readonly missed: 'fire-once' | { readonly skipAfterMs: number };
   readonly reads?: (view: View, payload: Payload) => P;
   readonly turn: (turn: Turn, payload: Payload, reads: PlanResults<P>) => void;
 }

@@ -21,7 +21,7 @@ const Lamp = contract({ name: 'house', commands: { light: { request: nothing, re
 
 const open = command({ ...Door.commands.open, turn: () => ({}) });
 const light = command({ ...Lamp.commands.light, turn: () => ({}) });
-const close = timer({ ...Door.timers.close, missed: 'fire-once', turn: () => {} });
+const close = timer({ ...Door.timers.close, turn: () => {} });
 const isOpen = slice({ name: 'is-open', format: 1, schema: z.boolean(), initial: false });
 
 const door = part(Door, {

@@ -12,7 +12,7 @@ export const sliceBytesMax = 384 * 1024;
 
 export interface Slice<T> {
   readonly name: string;
-  /** The format version that this release writes. `schema` must still read every older one. */
+  /** The format version that this release writes, usually 1. `schema` must still read every older one. */
   readonly format: number;
   readonly schema: z.ZodType<T>;
   readonly initial: T;
@@ -20,18 +20,22 @@ export interface Slice<T> {
 
 export interface SliceMap<T> {
   readonly family: string;
+  /** The names of its slices begin with this. */
+  readonly prefix: string;
   readonly format: number;
   readonly schema: z.ZodType<T>;
   readonly entriesMax: number;
 }
 
-export function slice<T>(definition: Slice<T>): Slice<T> {
-  return definition;
-}
+type Declared<S extends { readonly format: number }> = Omit<S, 'format'> & Partial<Pick<S, 'format'>>;
 
-export function sliceMap<T>(definition: SliceMap<T>): SliceMap<T> {
-  return definition;
-}
+export const slice = <T>(declared: Declared<Slice<T>>): Slice<T> => ({ format: 1, ...declared });
+
+export const sliceMap = <T>(declared: Declared<Omit<SliceMap<T>, 'prefix'>>): SliceMap<T> => ({
+  format: 1,
+  prefix: `${declared.family}:`,
+  ...declared,
+});
 
 /** The slices of an actor as a read plan and a turn see them. */
 export interface SliceSource {

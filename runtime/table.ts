@@ -133,7 +133,13 @@ export function keyText(of: AnyTable, row: AnyKey): string {
 
 /** A text that is equal for two rows exactly when the named columns are. */
 export function tupleText(columns: readonly string[], row: AnyKey): string {
-  return columns.map((column) => String(row[column])).join('\u0000');
+  let text = '';
+  let separator = '';
+  for (const column of columns) {
+    text += separator + String(row[column]);
+    separator = '\u0000';
+  }
+  return text;
 }
 
 /**

@@ -2,15 +2,15 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { countedFileStore } from '../actors/files/metrics.ts';
-import { countedMailSender } from '../actors/mailer/metrics.ts';
-import { countedPairing } from '../actors/pairing/metrics.ts';
+import { countedMailSender } from '../actors/mailer/send.ts';
+import { countedPairing } from '../actors/pairing/oauth.ts';
 import { noPairing } from '../actors/pairing/tools.ts';
-import { countAnswers } from '../gateway/assistant/metrics.ts';
+import { countAnswers } from '../gateway/assistant/assistant.ts';
 import { createGateway } from '../gateway/server.ts';
 import { gatewaySettings } from '../gateway/settings.ts';
 import { createSyncTickets } from '../gateway/sockets/sync-lane/tickets.ts';
 import { createSocketTokens } from '../gateway/sockets/tokens.ts';
-import { CallMetrics } from '../operations/metrics.ts';
+import { countCalls } from '../operations/calls.ts';
 import { backupMetrics } from '../process/backup/schedule.ts';
 import { registerBuildInfo } from '../process/build-info.ts';
 import { registerMailGauges } from '../process/mail-readiness.ts';
@@ -22,7 +22,6 @@ import { createReadiness } from '../runtime/readiness.ts';
 import { defaultsOf } from '../runtime/setting.ts';
 import { InProcessTransport } from '../runtime/transport/in-process.ts';
 import { prometheusTransportMetrics } from '../runtime/transport/nats/metrics.ts';
-
 import { createMemoryFileStore } from '../test/kit/file-store.ts';
 
 const head = `# Metrics
@@ -75,7 +74,7 @@ const groups: Readonly<Record<string, Register>> = {
     );
   },
   'Backups (with `BACKUP_SCHEDULE`)': (registry) => void backupMetrics(registry),
-  'Internal API': (registry) => new CallMetrics(registry),
+  'Internal API': (registry) => countCalls(registry),
   'Between processes (with `NATS_URL`)': (registry) => prometheusTransportMetrics(registry, () => undefined),
 };
 

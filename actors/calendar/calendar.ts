@@ -12,7 +12,7 @@ type Slot = z.infer<typeof slotSchema>;
 const share: FairShare = { least: 1, percentOfFree: 1 };
 
 const slotsOf = (family: string): SliceMap<Slot> =>
-  sliceMap({ family, format: 1, entriesMax: 10_000, schema: slotSchema });
+  sliceMap({ family, entriesMax: 10_000, schema: slotSchema });
 
 const slotMaps: Readonly<Record<SlotPurpose, SliceMap<Slot>>> = {
   token: slotsOf('token-slot'),

@@ -25,7 +25,6 @@ export interface Head {
 
 export const head = slice<Head>({
   name: 'items',
-  format: 1,
   schema: z.object({
     position: z.int(),
     updatedAtMicros: z.int(),

@@ -16,7 +16,8 @@ export interface ClientFields {
   readonly duplicateOf: string | null;
   readonly deleted: boolean | null;
   readonly createdAtMicros: number | null;
-  readonly updatedAtMicros: number | null;
+  /** The time of its last change, where the client does not say when it was made. */
+  readonly createdOrUpdatedAtMicros: number | null;
   readonly keySystemIdentifier: string | null;
   readonly sharedVaultUuid: string | null;
 }
@@ -53,6 +54,7 @@ export function defectOf(
 }
 
 export function fieldsOf(sent: ClientItem): ClientFields {
+  const createdAtMicros = microsOf(sent.created_at_timestamp, sent.created_at);
   return {
     contentType: text(sent.content_type),
     content: text(sent.content),
@@ -61,8 +63,8 @@ export function fieldsOf(sent: ClientItem): ClientFields {
     authHash: text(sent.auth_hash),
     duplicateOf: text(sent.duplicate_of) || null,
     deleted: typeof sent.deleted === 'boolean' ? sent.deleted : null,
-    createdAtMicros: microsOf(sent.created_at_timestamp, sent.created_at),
-    updatedAtMicros: microsOf(sent.updated_at_timestamp, sent.updated_at),
+    createdAtMicros,
+    createdOrUpdatedAtMicros: createdAtMicros ?? microsOf(sent.updated_at_timestamp, sent.updated_at),
     keySystemIdentifier: text(sent.key_system_identifier) || null,
     sharedVaultUuid: text(sent.shared_vault_uuid)?.toLowerCase() ?? null,
   };

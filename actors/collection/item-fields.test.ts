@@ -1,6 +1,15 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { fingerprintedFields, formatMicros, parseMicros, sentFields } from './item-fields.ts';
+import {
+  fingerprintedFields,
+  formatMicros,
+  fullItem,
+  fullItemSchema,
+  parseMicros,
+  savedFieldNames,
+  savedItem,
+  sentFields,
+} from './item-fields.ts';
 
 test('every field that clients send counts in the fingerprint, so that no change of one passes for a repeat', (t) => {
   t.deepEqual([...fingerprintedFields].sort(), [...sentFields].sort());
@@ -44,4 +53,13 @@ test('milliseconds are written as the platform writes them', (t) => {
   const millis = fc.integer({ min: -8_000_000_000_000, max: 8_000_000_000_000 });
   const platform = (ms: number) => new Date(ms).toISOString().replace('Z', '000Z');
   fc.assert(fc.property(millis, (ms) => t.is(formatMicros(ms * 1_000), platform(ms))));
+});
+
+test('an item as given has the fields of the table, in their order', (t) => {
+  const row = { uuid: 'u', created_at_timestamp: 0, updated_at_timestamp: 0 } as Parameters<
+    typeof fullItem
+  >[0];
+  const { shape } = fullItemSchema as unknown as { readonly shape: object };
+  t.deepEqual(Object.keys(fullItem(row)), Object.keys(shape));
+  t.deepEqual(Object.keys(savedItem(row)), savedFieldNames);
 });

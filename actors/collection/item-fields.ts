@@ -153,41 +153,45 @@ export type FullItem = { readonly [Name in FieldName]: Value<Name> };
 export type SavedItem = { readonly [Name in FieldsWith<{ includedIn: 'saved' }>]: Value<Name> };
 
 type StoredItem = { readonly [Column in keyof ItemColumns]: ColumnValue<ItemColumns[Column]> };
-type Source = readonly [name: string, column: string, isTime: boolean];
 
-interface Shape {
-  readonly sources: readonly Source[];
-  /** All fields, as null. Copying it and setting the fields is faster than adding them one by one. */
-  readonly blank: Readonly<Record<string, unknown>>;
-}
-
-function shapeOf(isIncluded: (field: Field) => boolean): Shape {
-  const sources = entries
-    .filter(([, field]) => isIncluded(field))
-    .map(([name, { storedAs, timeOf }]): Source => [name, timeOf ?? storedAs ?? name, timeOf !== undefined]);
-  return { sources, blank: Object.fromEntries(sources.map(([name]) => [name, null])) };
-}
-
-const fullShape = shapeOf(() => true);
-const savedShape = shapeOf(({ includedIn }) => includedIn === 'saved');
+/* Both kinds of items are written out. Made field by field from the table above, one costs twenty times as much. */
 
 /** `uuid` as the client spells it, so that it finds its own item again. */
-export function fullItem(row: StoredItem, uuid: string = row.uuid): FullItem {
-  return assemble(fullShape, row, uuid) as FullItem;
-}
+export const fullItem = (row: StoredItem, uuid: string = row.uuid): FullItem => ({
+  uuid,
+  items_key_id: row.items_key_id,
+  duplicate_of: row.duplicate_of,
+  enc_item_key: row.enc_item_key,
+  content: row.content,
+  content_type: row.content_type,
+  auth_hash: row.auth_hash,
+  deleted: row.deleted,
+  created_at: formatMicros(row.created_at_timestamp),
+  created_at_timestamp: row.created_at_timestamp,
+  updated_at: formatMicros(row.updated_at_timestamp),
+  updated_at_timestamp: row.updated_at_timestamp,
+  updated_with_session: row.updated_with_session,
+  key_system_identifier: row.key_system_identifier,
+  shared_vault_uuid: row.shared_vault_uuid,
+  user_uuid: row.owner_uuid,
+  last_edited_by_uuid: row.last_edited_by_uuid,
+});
 
-export function savedItem(row: StoredItem, uuid: string = row.uuid): SavedItem {
-  return assemble(savedShape, row, uuid) as SavedItem;
-}
-
-function assemble({ sources, blank }: Shape, row: Readonly<Record<string, unknown>>, uuid: string): object {
-  const made: Record<string, unknown> = { ...blank };
-  for (const [name, column, isTime] of sources) {
-    made[name] = isTime ? formatMicros(row[column] as number) : row[column];
-  }
-  made['uuid'] = uuid;
-  return made;
-}
+export const savedItem = (row: StoredItem, uuid: string = row.uuid): SavedItem => ({
+  uuid,
+  duplicate_of: row.duplicate_of,
+  content_type: row.content_type,
+  auth_hash: row.auth_hash,
+  deleted: row.deleted,
+  created_at: formatMicros(row.created_at_timestamp),
+  created_at_timestamp: row.created_at_timestamp,
+  updated_at: formatMicros(row.updated_at_timestamp),
+  updated_at_timestamp: row.updated_at_timestamp,
+  key_system_identifier: row.key_system_identifier,
+  shared_vault_uuid: row.shared_vault_uuid,
+  user_uuid: row.owner_uuid,
+  last_edited_by_uuid: row.last_edited_by_uuid,
+});
 
 const valueSchemas: Readonly<Record<ColumnType, z.ZodType>> = {
   uuid: z.string(),
@@ -204,17 +208,14 @@ function schemaOf({ column, timeOf }: Field): z.ZodType {
   return nullable.length > 0 ? value.nullable() : value;
 }
 
-function schemaOfAll(isIncluded: (field: Field) => boolean): z.ZodType {
-  const chosen = entries.filter(([, field]) => isIncluded(field));
-  return z.object(Object.fromEntries(chosen.map(([name, field]) => [name, schemaOf(field)])));
-}
+const schemaOfAll = (chosen: typeof entries): z.ZodType =>
+  z.object(Object.fromEntries(chosen.map(([name, field]) => [name, schemaOf(field)])));
 
-export const savedFieldNames: readonly string[] = savedShape.sources.map(([name]) => name);
+const savedEntries = entries.filter(([, { includedIn }]) => includedIn === 'saved');
+export const savedFieldNames: readonly string[] = savedEntries.map(([name]) => name);
 
-export const fullItemSchema = schemaOfAll(() => true) as z.ZodType<FullItem>;
-export const savedItemSchema = schemaOfAll(
-  ({ includedIn }) => includedIn === 'saved',
-) as z.ZodType<SavedItem>;
+export const fullItemSchema = schemaOfAll(entries) as z.ZodType<FullItem>;
+export const savedItemSchema = schemaOfAll(savedEntries) as z.ZodType<SavedItem>;
 
 // --- times -------------------------------------------------------------------------------------------------
 

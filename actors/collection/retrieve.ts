@@ -56,14 +56,14 @@ export const responseColumns = Object.keys(readerColumns) as (keyof typeof reade
 const ownColumns = [...responseColumns, 'hop'] as const;
 
 export function changesPlan(start: Start, head: Head, limits: PageLimits): ItemRange {
-  const page = {
+  return range(item, {
     after: start.after,
     through: head.position,
     limit: limits.items,
     budgetBytes: limits.bytes,
     columns: ownColumns,
-  };
-  return range(item, { ...page, subset: start.first ? 'live' : 'present' });
+    subset: start.first ? 'live' : 'present',
+  });
 }
 
 const end = Number.MAX_SAFE_INTEGER;

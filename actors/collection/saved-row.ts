@@ -138,7 +138,7 @@ function createdAt(
 ): number {
   if (rowHere === undefined) return fields.createdAtMicros ?? nowMicros;
   if (deleted) return rowHere.created_at_timestamp;
-  return fields.createdAtMicros ?? fields.updatedAtMicros ?? 0;
+  return fields.createdOrUpdatedAtMicros ?? 0;
 }
 
 const typesWithHistory: ReadonlySet<string | null> = new Set(['Note', 'SN|File']);

@@ -159,14 +159,16 @@ export function storedPlan({
   const isNeeded = (uuid: string) => incoming.has(uuid) || wasRejected(view, uuid);
   const uuids = [...uuidsToRead(items, isLegacy(request), isNeeded)];
   const isFew = uuids.length <= wholeRowsMax && remainingBytes === view.use(ItemSettings).storedBytesMax;
-  return {
-    stored: keys(
-      item,
-      uuids.map((uuid) => ({ collection, uuid })),
-      isFew ? undefined : Math.max(0, remainingBytes),
-    ),
-    ...locationsPlan([...incoming.keys(), ...[...incomingUuids].filter((uuid) => moving.has(uuid))]),
-  };
+  const stored = keys(
+    item,
+    uuids.map((uuid) => ({ collection, uuid })),
+    isFew ? undefined : Math.max(0, remainingBytes),
+  );
+  const { first, moved } = locationsPlan([
+    ...incoming.keys(),
+    ...[...incomingUuids].filter((uuid) => moving.has(uuid)),
+  ]);
+  return { stored, first, moved };
 }
 
 const none: ReadonlySet<string> = new Set();
@@ -270,6 +272,7 @@ function prepareTransfers(
   batch: ItemBatch,
   moving: readonly MovingItem[],
 ): readonly PreparedItemTransfer[] {
+  if (moving.length === 0) return [];
   const found = foundIn(turn, batch);
   const targets = [...new Set(moving.map(({ to }) => to))];
   return targets.map((target) => {

@@ -44,12 +44,26 @@ export function encodeToken(cursors: readonly Cursor[]): string {
   return Buffer.from([format, ...parts].join(':'), 'latin1').toString('base64url');
 }
 
-const shortOf = (uuid: string): string => Buffer.from(uuid.replaceAll('-', ''), 'hex').toString('base64url');
+const shortMax = 4_096;
+/** The short forms of collections that tokens have named lately. */
+const shortForms = new Map<string, string>();
+
+function shortOf(uuid: string): string {
+  const known = shortForms.get(uuid);
+  if (known !== undefined) return known;
+  const short = Buffer.from(uuid.replaceAll('-', ''), 'hex').toString('base64url');
+  if (shortForms.size >= shortMax) shortForms.clear();
+  shortForms.set(uuid, short);
+  return short;
+}
 
 const uuidOf = (short: string): string => dashed(Buffer.from(short, 'base64url').toString('hex'));
 
 /** Nearly every sync starts and ends at the head, so the token of the head is made once. */
 const tokensAtHeads = new WeakMap<Head, string>();
+const givenMax = 4_096;
+/** The cursors of tokens that were given lately. Most clients send back the last one. */
+const given = new Map<string, readonly Cursor[]>();
 
 /** The token of this position in one collection. */
 export function tokenAt(collection: string, generation: string, head: Head, position: number): string {
@@ -57,8 +71,12 @@ export function tokenAt(collection: string, generation: string, head: Head, posi
   const isAtHead = position === head.position && position > 0;
   const known = isAtHead ? tokensAtHeads.get(head) : undefined;
   if (known !== undefined) return known;
-  const token = encodeToken([{ collection, generation, position }]);
-  if (isAtHead) tokensAtHeads.set(head, token);
+  const cursors = [{ collection, generation, position }];
+  const token = encodeToken(cursors);
+  if (!isAtHead) return token;
+  tokensAtHeads.set(head, token);
+  if (given.size >= givenMax) given.clear();
+  given.set(token, cursors);
   return token;
 }
 
@@ -67,6 +85,8 @@ let lastDecoded: { readonly token: string; readonly cursors: readonly Cursor[] |
 
 /** The cursors of a token of this server; undefined for any other text. */
 export function decodeToken(token: string): readonly Cursor[] | undefined {
+  const known = given.get(token);
+  if (known !== undefined) return known;
   if (lastDecoded?.token !== token) lastDecoded = { token, cursors: decoded(token) };
   return lastDecoded.cursors;
 }

@@ -1,5 +1,6 @@
 /** A store of files whose calls are counted. */
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { meterOf } from '../../runtime/meter.ts';
 import { type FileStore, FileStoreError, type FileStoreFailure, type OpenFileStore } from './store.ts';
 
 type FileCall = 'write' | 'persist' | 'read' | 'remove' | 'list';
@@ -7,30 +8,26 @@ type FileCallResult = 'ok' | 'defect' | FileStoreFailure;
 
 /** `check` makes the store look how much is free. */
 export function countedFileStore(store: OpenFileStore, registry: Registry, check: () => unknown): FileStore {
-  const registers = [registry];
-  const calls = new Counter({
-    name: 'scriptorium_file_store_calls_total',
-    help: 'Calls of the store of files, by what became of them. `aborted` is what callers ended themselves',
-    labelNames: ['call', 'outcome'],
-    registers,
-  });
-  const bytes = new Counter({
-    name: 'scriptorium_file_store_bytes_total',
-    help: 'Bytes written to the store of files and read from it',
-    labelNames: ['call'],
-    registers,
-  });
-  new Gauge({
-    name: 'scriptorium_file_store_free_bytes',
-    help: 'Free space of the disk of the folder of files, the reserve included, as last seen; nothing with S3',
-    registers,
-    collect() {
+  const { counter, gauge } = meterOf(registry);
+  const calls = counter(
+    'scriptorium_file_store_calls_total',
+    'Calls of the store of files, by what became of them. `aborted` is what callers ended themselves',
+    ['call', 'outcome'],
+  );
+  const bytes = counter(
+    'scriptorium_file_store_bytes_total',
+    'Bytes written to the store of files and read from it',
+    ['call'],
+  );
+  gauge(
+    'scriptorium_file_store_free_bytes',
+    'Free space of the disk of the folder of files, the reserve included, as last seen; nothing with S3',
+    () => {
       // Shown the next time: a disk that does not answer must not hold up all other metrics.
       check();
-      if (store.freeBytes === undefined) this.remove();
-      else this.set(store.freeBytes);
+      return store.freeBytes;
     },
-  });
+  );
   const over = (call: FileCall, outcome: FileCallResult) => calls.inc({ call, outcome });
 
   async function counted<T>(call: FileCall, work: () => Promise<T>): Promise<T> {

@@ -12,25 +12,20 @@ import { change, filesSlice } from './state.ts';
 const redeemedMax = 2_000;
 const retainedShare = 3 / 4;
 
-interface RedeemedToken {
-  readonly on: 'read' | 'close' | 'delete' | 'move';
+const redeemedSchema = z.object({
+  on: z.enum(['read', 'close', 'delete', 'move']),
   /** The call that redeemed it. A repeat of this call is not a second use. */
-  readonly by: string;
-  readonly issuedMs: number;
-  readonly endsMs: number;
-}
+  by: z.string(),
+  issuedMs: z.number(),
+  endsMs: z.number(),
+});
+type RedeemedToken = z.infer<typeof redeemedSchema>;
 
 /** Keyed by the id of the token. */
 export const redeemedMap = sliceMap<RedeemedToken>({
   family: 'spent-valet-token',
-  format: 1,
   entriesMax: redeemedMax,
-  schema: z.object({
-    on: z.enum(['read', 'close', 'delete', 'move']),
-    by: z.string(),
-    issuedMs: z.number(),
-    endsMs: z.number(),
-  }),
+  schema: redeemedSchema,
 });
 
 export const redeemedOn = (view: Pick<View, 'entry'>, { id }: ValetClaims): RedeemedToken | undefined =>

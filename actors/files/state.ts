@@ -6,34 +6,26 @@ import { slice } from '../../runtime/slice.ts';
 import { Sweeper, sweeperId } from '../sweeper/contract.ts';
 import { type FileRow, file } from './tables.ts';
 
-interface FilesState {
+const stateSchema = z.object({
   /** The sequence number of the file written last. */
-  readonly sequence: number;
+  sequence: z.int(),
   /** Numbers of garbage. The rows between these two are still to be removed. */
-  readonly removedThrough: number;
-  readonly discardedThrough: number;
+  removedThrough: z.int(),
+  discardedThrough: z.int(),
   /** An upper bound of the bytes of garbage. It restarts at 0 once there is none. */
-  readonly garbageBytes: number;
+  garbageBytes: z.number().default(0),
   /** The time of the clean-up timer; null if it is not armed. */
-  readonly tendAtMs: number | null;
+  tendAtMs: z.number().nullable(),
   /** Valet tokens that were issued up to this time are void. */
-  readonly voidThroughMs: number;
+  voidThroughMs: z.number(),
   /** The sweeper knows that the store holds blobs of this owner. */
-  readonly isSwept: boolean;
-}
+  isSwept: z.boolean(),
+});
+type FilesState = z.infer<typeof stateSchema>;
 
 export const filesSlice = slice<FilesState>({
   name: 'files',
-  format: 1,
-  schema: z.object({
-    sequence: z.int(),
-    removedThrough: z.int(),
-    discardedThrough: z.int(),
-    garbageBytes: z.number().default(0),
-    tendAtMs: z.number().nullable(),
-    voidThroughMs: z.number(),
-    isSwept: z.boolean(),
-  }),
+  schema: stateSchema,
   initial: {
     sequence: 0,
     removedThrough: 0,

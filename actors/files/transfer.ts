@@ -57,17 +57,8 @@ export const ownerSchema = z.object({ kind: z.enum(['user', 'vault']), uuid: z.s
 export type OwnerOfFiles = z.infer<typeof ownerSchema>;
 
 /** Keyed by the id of the token. */
-export const outgoingFileMap = sliceMap<{
-  readonly to: OwnerOfFiles;
-  readonly remoteIdentifier: string;
-  readonly uploadUuid: string;
-  readonly issuedMs: number;
-  readonly endsMs: number;
-  /** The transfer version that the row took when it was given up, until the target has heard of that. */
-  readonly givenUpHop?: number | undefined;
-}>({
+export const outgoingFileMap = sliceMap({
   family: 'file-transfer',
-  format: 1,
   entriesMax: transfersMax,
   schema: z.object({
     to: ownerSchema,
@@ -75,6 +66,7 @@ export const outgoingFileMap = sliceMap<{
     uploadUuid: z.string(),
     issuedMs: z.number(),
     endsMs: z.number(),
+    /** The transfer version that the row took when it was given up, until the target has heard of that. */
     givenUpHop: z.int().optional(),
   }),
 });
@@ -82,7 +74,6 @@ export const outgoingFileMap = sliceMap<{
 /** Keyed by the uuid of the upload: files that are here, and that their source has not finalized. */
 export const incomingFileMap = sliceMap<{ readonly sinceMs: number }>({
   family: 'incoming-file',
-  format: 1,
   entriesMax: incomingMax,
   schema: z.object({ sinceMs: z.number() }),
 });

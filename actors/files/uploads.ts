@@ -76,7 +76,6 @@ interface Upload {
 /** Keyed by the remote identifier of the file. */
 export const uploadMap = sliceMap<Upload>({
   family: 'upload',
-  format: 1,
   entriesMax: uploadsMax,
   schema: z.object({
     uploadUuid: z.string(),
@@ -388,7 +387,6 @@ export const isChunkNumber = (number: number): boolean =>
 export const cleanupTimer = (cleanup: Cleanup, ownerIn: (turn: Turn) => FileOwner) =>
   timer({
     ...cleanup.timer,
-    missed: 'fire-once',
     turn: (turn) => {
       change(turn, { tendAtMs: null });
       if (garbageOf(turn) > 0) turn.start(cleanup.remove, null);

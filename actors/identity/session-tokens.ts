@@ -18,25 +18,19 @@ import { dependency } from '../../runtime/dependency.ts';
 export type SessionStyle = 1 | 2;
 
 /** The contents of a token and its cookies, once the MAC is verified. */
-export interface Credentials {
-  readonly userUuid: string;
+export const credentialsSchema = z.object({
+  userUuid: z.string(),
   /** `lane`: of a socket that was opened by a ticket. No token has this style. */
-  readonly style: SessionStyle | 'lane';
+  style: z.union([z.literal(1), z.literal(2), z.literal('lane')]),
   /** The session uuid (style 1, lane) or the private identifier (style 2). */
-  readonly identifier: string;
+  identifier: z.string(),
   /**
    * The secrets to try. Style 1 has exactly one. Style 2 has one for each cookie, named by `namedSecret`. The lane has the name
    * (`pairName`) of the pair of secrets that its ticket was issued for.
    */
-  readonly secrets: readonly string[];
-}
-
-export const credentialsSchema: z.ZodType<Credentials> = z.object({
-  userUuid: z.string(),
-  style: z.union([z.literal(1), z.literal(2), z.literal('lane')]),
-  identifier: z.string(),
   secrets: z.array(z.string()).readonly(),
 });
+export type Credentials = Readonly<z.infer<typeof credentialsSchema>>;
 
 export const secretBytes = 32;
 

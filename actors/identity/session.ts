@@ -6,20 +6,14 @@ import { keyParamsSchema } from './key-params.ts';
 export const sessionApiVersions: readonly string[] = ['20200115', '20240226'];
 
 /** The device a session belongs to, according to its requests. */
-export interface Device {
-  readonly userAgent: string | null;
-  readonly ipAddress: string | null;
-  readonly snjsVersion: string | null;
-  readonly applicationVersion: string | null;
-}
-
 const headerText = z.string().max(512).nullable();
-export const deviceSchema: z.ZodType<Device> = z.object({
+export const deviceSchema = z.object({
   userAgent: headerText,
   ipAddress: headerText,
   snjsVersion: headerText,
   applicationVersion: headerText,
 });
+export type Device = Readonly<z.infer<typeof deviceSchema>>;
 
 /** The session as clients get it. Expirations in milliseconds since the epoch. */
 const sessionBodySchema = z.object({

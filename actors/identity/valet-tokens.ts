@@ -21,40 +21,29 @@ export const moveTypes = [
   'shared-vault-to-shared-vault',
 ] as const;
 
-export interface Move {
-  readonly type: (typeof moveTypes)[number];
+const moveSchema = z.object({
+  type: z.enum(moveTypes),
   /** For a move from one vault to another: the target. */
-  readonly targetVaultUuid?: string | undefined;
-}
+  targetVaultUuid: z.string().optional(),
+});
+export type Move = z.infer<typeof moveSchema>;
 
-export interface ValetClaims {
-  readonly id: string;
-  /** The user in whose session it was made. */
-  readonly userUuid: string;
-  readonly sessionUuid: string;
-  readonly operation: (typeof valetOperations)[number];
-  readonly remoteIdentifier: string;
-  /** The shared vault of the file. For a move: the source, or the target if the file comes from a user. */
-  readonly sharedVaultUuid?: string | undefined;
-  readonly move?: Move | undefined;
-  /** Bytes that may be written, before encryption. */
-  readonly unencryptedBytes: number;
-  readonly issuedMs: number;
-  readonly endsMs: number;
-}
-
-export const valetClaimsSchema: z.ZodType<ValetClaims> = z.object({
+export const valetClaimsSchema = z.object({
   id: z.string(),
+  /** The user in whose session it was made. */
   userUuid: z.string(),
   sessionUuid: z.string(),
   operation: z.enum(valetOperations),
   remoteIdentifier: z.string(),
+  /** The shared vault of the file. For a move: the source, or the target if the file comes from a user. */
   sharedVaultUuid: z.string().optional(),
-  move: z.object({ type: z.enum(moveTypes), targetVaultUuid: z.string().optional() }).optional(),
+  move: moveSchema.optional(),
+  /** Bytes that may be written, before encryption. */
   unencryptedBytes: z.number(),
   issuedMs: z.number(),
   endsMs: z.number(),
 });
+export type ValetClaims = Readonly<z.infer<typeof valetClaimsSchema>>;
 
 export interface ValetTokens {
   mint(claims: Omit<ValetClaims, 'id'>): string;

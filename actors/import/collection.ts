@@ -2,6 +2,8 @@
 import {
   type AnyPlan,
   command,
+  type KeysResult,
+  keys,
   type PlanResults,
   range,
   sharedRead,
@@ -10,14 +12,30 @@ import {
 } from '../../runtime/command.ts';
 import { head } from '../collection/head.ts';
 import { item } from '../collection/item.ts';
-import type { TrimTimer } from '../collection/revisions/usage.ts';
+import { revisionsPerItemMax, revisionUuid, slotKeys } from '../collection/revisions/slots.ts';
+import { type RevisionRow, revision } from '../collection/revisions/table.ts';
+import {
+  appendRevision,
+  revisionUsageSlice,
+  scheduleTrim,
+  type TrimTimer,
+} from '../collection/revisions/usage.ts';
+import { ciphertextAsItWas } from '../collection/saved-row.ts';
 import type { FileOwner } from '../files/owner.ts';
+import { haveWatched } from '../files/state.ts';
+import { file, fileKey, storedFileOf } from '../files/tables.ts';
+import { type ClosedFile, putFile } from '../files/uploads.ts';
 import { answerOf, type Refused } from '../reply.ts';
-import { filePlan, fileResponse, writeFile } from './files.ts';
-import { existingPlan, importedItemOf, missingItems, removeImportedItems, writeItems } from './items.ts';
-import { collectionImportShapes } from './messages.ts';
+import {
+  existingPlan,
+  importedItemOf,
+  importedTextOf,
+  missingItems,
+  removeImportedItems,
+  writeItems,
+} from './items.ts';
+import { collectionImportShapes, type ImportedRevision } from './messages.ts';
 import { isWritable, notWritable } from './phase.ts';
-import { allRevisionsPlan, listedRevisions, writeRevisions } from './revisions.ts';
 
 /** What one page of a list may bring into memory. */
 const pageBytes = 4 * 1_048_576;
@@ -132,3 +150,83 @@ const versionColumns = [
   'revisions',
   'revised_at',
 ] as const;
+
+// --- files: their parts are chunks like any others, and the next run of a sweep removes those of attempts that failed
+
+const filePlan = (view: View, remoteIdentifier: string) => ({
+  files: keys(file, [fileKey(view, remoteIdentifier)]),
+});
+
+/** Replaces an earlier file of that name. A repeat changes nothing. */
+function writeFile(
+  turn: Turn,
+  { cleanup, quota }: FileOwner,
+  imported: ClosedFile,
+  files: KeysResult<typeof file>,
+): void {
+  const before = files.get(fileKey(turn, imported.remoteIdentifier));
+  if (before?.upload_uuid === imported.uploadUuid) return;
+  haveWatched(turn);
+  quota.grow(putFile(turn, cleanup, imported, before));
+}
+
+function fileResponse(view: View, remoteIdentifier: string, files: KeysResult<typeof file>) {
+  const row = files.get(fileKey(view, remoteIdentifier));
+  return { file: row === undefined ? null : storedFileOf(row) };
+}
+
+/*
+ * --- the history of items as another server had it. A revision keeps its time and its text. The last two digits of its
+ * uuid change, as they name its slot here (`actors/collection/revisions/slots.ts`). That is safe, as clients only take
+ * uuids from a new list.
+ */
+
+function writeRevisions(turn: Turn, revisions: readonly ImportedRevision[], trim: TrimTimer): number {
+  let written = 0;
+  for (const imported of revisions) {
+    if (imported.number >= revisionsPerItemMax) continue;
+    const before = turn.get(revisionUsageSlice).endOffset;
+    appendRevision(turn, rowOf(turn, imported));
+    if (turn.get(revisionUsageSlice).endOffset > before) written += 1;
+  }
+  if (written > 0) scheduleTrim(turn, trim);
+  return written;
+}
+
+function rowOf(turn: Turn, imported: ImportedRevision): Omit<RevisionRow, 'end_offset' | 'kept_at'> {
+  return {
+    collection: turn.self.id,
+    item_uuid: imported.itemUuid,
+    slot: imported.number,
+    uuid: revisionUuid(imported.uuid, imported.number),
+    created_at: imported.createdAtMs,
+    owner_uuid: imported.ownerUuid,
+    content_type: imported.contentType ?? null,
+    ...ciphertextAsItWas.whole(imported),
+    key_system_identifier: imported.keySystemIdentifier ?? null,
+    shared_vault_uuid: imported.vaultUuid ?? null,
+    last_edited_by_uuid: imported.editedBy ?? null,
+  };
+}
+
+const allRevisionsPlan = (view: View, itemUuid: string) => ({
+  rows: keys(revision, slotKeys(view.self.id, itemUuid, 0, revisionsPerItemMax)),
+});
+
+function listedRevisions(
+  view: View,
+  itemUuid: string,
+  rows: KeysResult<typeof revision>,
+): ImportedRevision[] {
+  return slotKeys(view.self.id, itemUuid, 0, revisionsPerItemMax)
+    .flatMap((key) => rows.get(key) ?? [])
+    .map((row) => ({
+      uuid: row.uuid,
+      itemUuid: row.item_uuid,
+      number: row.slot,
+      createdAtMs: row.created_at,
+      ...importedTextOf(row),
+      vaultUuid: row.shared_vault_uuid ?? undefined,
+      editedBy: row.last_edited_by_uuid ?? undefined,
+    }));
+}

@@ -60,6 +60,8 @@ export const UserImport = contract({
         messages: z.array(importedMessageSchema),
         notifications: z.array(importedNotificationSchema),
         items: z.int(),
+        /** Absent from a host of the release before. */
+        vaultUuids: z.array(z.string()).optional(),
       }),
     },
     importInbox: {
@@ -98,6 +100,8 @@ export const VaultImport = contract({
             updatedAt: z.int(),
           })
           .nullable(),
+        /** Absent from a host of the release before. */
+        isImported: z.boolean().optional(),
         members: z.array(importedMemberSchema.extend({ permission: z.string() })),
         invites: z.array(importedInviteSchema.extend({ permission: z.string() })),
       }),

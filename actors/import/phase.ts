@@ -25,7 +25,6 @@ export interface ImportState {
 
 export const importSlice = slice<ImportState>({
   name: 'import',
-  format: 1,
   schema: z.object({ phase: z.enum(importPhases), passwordHash: z.string(), locked: z.boolean() }),
   initial: { phase: 'none', passwordHash: '', locked: false },
 });

@@ -9,14 +9,12 @@ import { Instance } from './contract.ts';
 
 const registrationSlice = slice<{ readonly disabled: boolean }>({
   name: 'registration',
-  format: 1,
   schema: z.object({ disabled: z.boolean() }),
   initial: { disabled: false },
 });
 
 const importedPasswordsSlice = slice<{ readonly left: number }>({
   name: 'imported-passwords',
-  format: 1,
   schema: z.object({ left: z.int() }),
   initial: { left: 0 },
 });

@@ -42,7 +42,6 @@ type Count = z.infer<typeof countSchema>;
 /** Keyed by the key of a mailbox, and by the kind of sender. */
 export const mailboxMap = sliceMap<Count>({
   family: 'mailbox-mails',
-  format: 1,
   entriesMax: mailboxesMax,
   schema: countSchema,
 });

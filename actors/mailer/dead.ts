@@ -7,18 +7,15 @@ import type { Turn } from '../../runtime/command.ts';
 import { sliceMap } from '../../runtime/slice.ts';
 import { MailSettings, mailsMax } from './settings.ts';
 
-interface DeadMail {
-  readonly id: string;
-  readonly size: number;
-}
+const deadSchema = z.object({ id: z.string(), size: z.int() });
+type DeadMail = z.infer<typeof deadSchema>;
 
 /** Keyed by the account that they were sent for, the oldest first. */
 export const deadMap = sliceMap<readonly DeadMail[]>({
   family: 'dead-mails',
-  format: 1,
   // No entry is empty, so there are no more entries than mails.
   entriesMax: mailsMax,
-  schema: z.array(z.object({ id: z.string(), size: z.int() })),
+  schema: z.array(deadSchema),
 });
 
 /** The dead mail that gives way to this one. */

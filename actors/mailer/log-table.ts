@@ -52,7 +52,6 @@ type TimeSpan = z.infer<typeof span>;
 
 export const logSlice = slice<{ readonly log: TimeSpan; readonly audit: TimeSpan }>({
   name: 'log',
-  format: 1,
   schema: z.object({ log: span, audit: span }),
   initial: { log: { last: 0, gone: 0 }, audit: { last: 0, gone: 0 } },
 });

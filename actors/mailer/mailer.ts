@@ -70,11 +70,10 @@ export const mailer = kindOf(Mailer, {
   timers: {
     due: timer({
       ...Mailer.timers.due,
-      missed: 'fire-once',
       reads: (view, { id }) => ({ mail: keys(mailTable, [mailKey(view, id)]) }),
       turn: (turn, { id }, { mail }) => becomeDue(turn, asMail(mail.get(mailKey(turn, id)))),
     }),
-    wake: timer({ ...Mailer.timers.wake, missed: 'fire-once', turn: wakeWorkers }),
+    wake: timer({ ...Mailer.timers.wake, turn: wakeWorkers }),
     sweep: sweepTimer,
   },
   jobs: { deliver: deliverMailJob },

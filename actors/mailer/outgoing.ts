@@ -85,11 +85,7 @@ const notConfigured = refuse.badRequest(
   'email-delivery-unavailable',
 );
 
-const full = (retryAfterMs: number): Refused => ({
-  refused: {
-    reason: 'unavailable',
+const full = (retryAfterMs: number): Refused =>
+  refuse.notNow('The server cannot send any more mail at the moment. Please try again later.', retryAfterMs, {
     tag: 'email-queue-full',
-    retryAfterMs,
-    message: 'The server cannot send any more mail at the moment. Please try again later.',
-  },
-});
+  });

@@ -100,7 +100,6 @@ const noCounts = Object.fromEntries(mailStates.map((state) => [state, 0])) as Re
 
 export const queueSlice = slice<QueueHead>({
   name: 'queue',
-  format: 1,
   schema: z.object({
     position: z.int(),
     counts: z

@@ -11,7 +11,6 @@ import { MailSettings, mailsMax } from './settings.ts';
 /** Keyed by account. An account without recalled mails has no entry. */
 export const recalledMap = sliceMap<number>({
   family: 'recalled-mails',
-  format: 1,
   entriesMax: mailsMax,
   schema: z.int(),
 });
@@ -34,7 +33,6 @@ export function countRecalled(turn: Turn, userUuid: string, by: 1 | -1): void {
  */
 export const unwantedSlice = slice<readonly string[]>({
   name: 'unwanted',
-  format: 1,
   schema: z.array(z.string()),
   initial: [],
 });

@@ -13,33 +13,23 @@ const dayMs = 86_400_000;
 const pausesMs = [5_000, 15_000, 30_000, 60_000, 120_000];
 const pauseMaxMs = 300_000;
 
-interface RelayUse {
-  readonly minute: number;
-  readonly inMinute: number;
-  readonly day: number;
-  readonly inDay: number;
+const useSchema = z.object({
+  minute: z.int(),
+  inMinute: z.int(),
+  day: z.int(),
+  inDay: z.int(),
   /** Attempts in a row in which it could send nothing at all. */
-  readonly failures: number;
-  readonly pausedUntilMs: number;
-}
+  failures: z.int(),
+  pausedUntilMs: z.number(),
+});
+type RelayUse = z.infer<typeof useSchema>;
 
 const unused: RelayUse = { minute: 0, inMinute: 0, day: 0, inDay: 0, failures: 0, pausedUntilMs: 0 };
 
 /** Keyed by the id of a relay. */
 export const relayUseSlice = slice<Readonly<Record<string, RelayUse>>>({
   name: 'relay-use',
-  format: 1,
-  schema: z.record(
-    z.string(),
-    z.object({
-      minute: z.int(),
-      inMinute: z.int(),
-      day: z.int(),
-      inDay: z.int(),
-      failures: z.int(),
-      pausedUntilMs: z.number(),
-    }),
-  ),
+  schema: z.record(z.string(), useSchema),
   initial: {},
 });
 

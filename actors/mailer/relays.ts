@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';
 import { slice } from '../../runtime/slice.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
+import { type Refused, refuse } from '../reply.ts';
 import { implicitTlsPort, MailSettings } from './settings.ts';
 
 /** The relay that the settings configure. */
@@ -51,28 +52,20 @@ export type SmtpRelay = z.infer<typeof smtpSchema>;
 export type HostedRelay = Exclude<Relay, SmtpRelay>;
 export const relayKinds = ['smtp', 'sendgrid', 'mailgun', 'postmark'] as const;
 
-const storedSchema = z.object({ relay: relaySchema, credential: z.instanceof(Uint8Array).nullable() });
-export interface StoredRelay {
-  readonly relay: Relay;
-  /** Sealed. */
-  readonly credential: Uint8Array | null;
-}
+const sealedCredential: z.ZodType<Uint8Array> = z.instanceof(Uint8Array);
+const storedSchema = z.object({ relay: relaySchema, credential: sealedCredential.nullable() });
+export type StoredRelay = z.infer<typeof storedSchema>;
 
-interface RelayList {
-  readonly relays: readonly StoredRelay[];
-  readonly fallback: (typeof fallbackModes)[number];
+const listSchema = z.object({
+  relays: z.array(storedSchema).readonly(),
+  fallback: z.enum(fallbackModes),
   /** How often the list was replaced. */
-  readonly version: number;
-}
+  version: z.int(),
+});
 
-export const relaysSlice = slice<RelayList>({
+export const relaysSlice = slice<z.infer<typeof listSchema>>({
   name: 'relays',
-  format: 1,
-  schema: z.object({
-    relays: z.array(storedSchema).readonly(),
-    fallback: z.enum(fallbackModes),
-    version: z.int(),
-  }),
+  schema: listSchema,
   initial: { relays: [], fallback: 'next-enabled', version: 0 },
 });
 
@@ -143,3 +136,12 @@ export function isUsable(view: View, relay: Relay): boolean {
 }
 
 export const isConfigured = (view: View): boolean => relaysOf(view).some((relay) => isUsable(view, relay));
+
+const notAvailable = refuse.notImplemented(
+  'This server sends by its settings alone. Only the test is available.',
+  'email-delivery-not-available',
+);
+
+/** The operator has turned the administration off and uses the relay of the settings. */
+export const notInDirectMode = (view: Pick<View, 'use'>): Refused | undefined =>
+  view.use(MailSettings).mode === 'direct' ? notAvailable : undefined;

@@ -21,7 +21,6 @@ const oldest = (view: View, subset: 'dead' | 'over') =>
 
 export const sweepTimer = timer({
   ...Mailer.timers.sweep,
-  missed: 'fire-once',
   reads: (view) => ({ dead: oldest(view, 'dead'), over: oldest(view, 'over') }),
   turn: (turn, _payload, { dead, over }) => {
     const removed = [

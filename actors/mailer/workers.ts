@@ -29,7 +29,6 @@ interface Workers {
 
 export const workersSlice = slice<Workers>({
   name: 'workers',
-  format: 1,
   schema: z.object({ running: z.record(z.string(), z.string().nullable()), asleepUntilMs: z.number() }),
   initial: { running: {}, asleepUntilMs: 0 },
 });

@@ -36,14 +36,11 @@ const invalidId = refuse.badRequest(
   'A subscription id is 1 to 128 letters, digits, dots, underscores and hyphens, the first and last of them a letter or digit.',
   'invalid-subscription-id',
 );
-const full: Refused = {
-  refused: {
-    reason: 'too-many',
-    tag: 'pairing-capacity',
-    retryAfterMs: attemptMs,
-    message: 'Too many pairings have been started or made. Please complete or remove some.',
-  },
-};
+const full = refuse.tooMany(
+  'Too many pairings have been started or made. Please complete or remove some.',
+  attemptMs,
+  { tag: 'pairing-capacity' },
+);
 
 /** The default subscription, if none is named. */
 export function subscriptionIdOf(value: unknown): string | Refused {
@@ -90,7 +87,6 @@ export const start = command({
 /** Records that cannot be read stay. The next start removes them once they can be read. */
 export const sweep = timer({
   ...Pairing.timers.sweep,
-  missed: 'fire-once',
   turn: (turn) => {
     const records = openedRecords(turn);
     if (typeof records === 'string') return;

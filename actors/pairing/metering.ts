@@ -29,7 +29,6 @@ const nothingYet: MeteredUse = {
 
 export const meteredMap = sliceMap<MeteredUse>({
   family: 'metered',
-  format: 1,
   entriesMax: subscriptionsMax,
   schema: meteredSchema,
 });

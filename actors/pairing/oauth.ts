@@ -6,6 +6,8 @@
 
 import { createHash } from 'node:crypto';
 import * as oauth from 'oauth4webapi';
+import type { Registry } from 'prom-client';
+import { meterOf } from '../../runtime/meter.ts';
 import { type OutboundAnswer, OutboundError, type OutboundHttp } from '../outbound/http.ts';
 import { createPairingSeal } from './seal.ts';
 import {
@@ -140,6 +142,27 @@ export function pairingTools(
   return {
     seal: key && createPairingSeal(key),
     provider: setup && createPairingProvider(setup, http),
+  };
+}
+
+/** Counts the results of refreshes at the provider. */
+export function countedPairing({ seal, provider }: PairingTools, registry: Registry): PairingTools {
+  const refreshes = meterOf(registry).counter(
+    'scriptorium_pairing_refreshes_total',
+    'Refreshes of access tokens of paired subscriptions that this process has asked the provider for, by outcome. `granted` is a success; `network`, `rate-limited` and `provider-unavailable` pass. After `invalid-grant`, `invalid-token` and `credential-rejected` the subscription has to be paired again',
+    ['outcome'],
+  );
+  if (provider === undefined) return { seal, provider };
+  return {
+    seal,
+    provider: {
+      ...provider,
+      async refresh(refreshToken, signal) {
+        const result = await provider.refresh(refreshToken, signal);
+        refreshes.inc({ outcome: 'granted' in result ? 'granted' : result.failure });
+        return result;
+      },
+    },
   };
 }
 

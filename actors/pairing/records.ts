@@ -61,7 +61,6 @@ interface SealedRecord {
 const sealedMap = (family: string): SliceMap<SealedRecord> =>
   sliceMap({
     family,
-    format: 1,
     entriesMax: subscriptionsMax,
     schema: z.object({ sealed: z.instanceof(Uint8Array) }),
   });
@@ -70,7 +69,6 @@ const credentialMap = sealedMap('credential');
 
 const macSlice = slice<{ readonly mac: Uint8Array | null }>({
   name: 'mac',
-  format: 1,
   schema: z.object({ mac: z.instanceof(Uint8Array).nullable() }),
   initial: { mac: null },
 });

@@ -62,14 +62,12 @@ function referencesTo(turn: Turn, subscriptionId: string): readonly Reference[] 
   }));
 }
 
-const unconfirmed = (references: readonly Reference[]): Refused => ({
-  refused: {
-    reason: 'conflict',
-    tag: 'confirmation-required',
-    payload: { references },
-    message: 'Profiles of the assistant use this pairing, and answer nobody without it.',
-  },
-});
+const unconfirmed = (references: readonly Reference[]): Refused =>
+  refuse.conflict(
+    'Profiles of the assistant use this pairing, and answer nobody without it.',
+    'confirmation-required',
+    { payload: { references } },
+  );
 
 export const unpairAll = command({
   ...PairingAdministration.commands.unpairAll,

@@ -22,7 +22,7 @@ import {
   type Workflow,
   workflow,
 } from '../../runtime/command.ts';
-import { NotFoundError } from '../../runtime/errors.ts';
+import { unlessAbsent } from '../../runtime/handles.ts';
 import { kindOf } from '../../runtime/kind.ts';
 import { slice } from '../../runtime/slice.ts';
 import { table } from '../../runtime/table.ts';
@@ -52,7 +52,6 @@ type ShareState = z.infer<typeof stateSchema>;
 
 const shareSlice = slice<ShareState | null>({
   name: 'share',
-  format: 1,
   schema: stateSchema.nullable(),
   initial: null,
 });
@@ -129,12 +128,8 @@ async function askOwner(
   ownerUuid: string | undefined,
 ): Promise<OwnerView> {
   if (ownerUuid === undefined) return unknown;
-  try {
-    return await actors.get(PublicShares, ownerUuid).ask.showsShare({ shareUuid: self.id });
-  } catch (error) {
-    if (error instanceof NotFoundError) return unknown;
-    throw error;
-  }
+  const answer = actors.get(PublicShares, ownerUuid).ask.showsShare({ shareUuid: self.id });
+  return (await unlessAbsent(answer)) ?? unknown;
 }
 
 const contentKey = ({ self }: Pick<View, 'self'>) => ({ share_uuid: self.id });
@@ -164,7 +159,6 @@ export const share = kindOf(Share, {
   timers: {
     expire: timer({
       ...Share.timers.expire,
-      missed: 'fire-once',
       turn: (turn) => {
         const state = turn.get(shareSlice);
         if (state === null || state.opened === null) return;
@@ -176,7 +170,6 @@ export const share = kindOf(Share, {
     }),
     confirm: timer({
       ...Share.timers.confirm,
-      missed: 'fire-once',
       turn: (turn) => turn.start(Share.jobs.askOwner, null),
     }),
   },

@@ -1,6 +1,6 @@
 /** Activates a subscription for the account that a conformance run names (docs/protocol/account.md, "Conformance runs"). */
 import { lookup, workflow } from '../../runtime/command.ts';
-import { NotFoundError } from '../../runtime/errors.ts';
+import { unlessAbsent } from '../../runtime/handles.ts';
 import { accountKey, accountTable } from '../identity/account-table.ts';
 import { Subscription } from '../user/subscription/contract.ts';
 import { Signin } from './contract.ts';
@@ -18,11 +18,7 @@ export const activatePremium = workflow({
       },
     });
     if (userUuid === undefined) return { activated: false };
-    try {
-      return await workflow.actors.get(Subscription, userUuid).ask.activatePremium(premium);
-    } catch (error) {
-      if (error instanceof NotFoundError) return { activated: false };
-      throw error;
-    }
+    const answer = workflow.actors.get(Subscription, userUuid).ask.activatePremium(premium);
+    return (await unlessAbsent(answer)) ?? { activated: false };
   },
 });

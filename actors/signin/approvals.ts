@@ -50,7 +50,6 @@ type Approval = z.infer<typeof storedSchema>;
 /** Keyed by uuid. */
 export const approvalMap = sliceMap<Approval>({
   family: 'approval',
-  format: 1,
   entriesMax: approvalsMax,
   schema: storedSchema,
 });

@@ -20,7 +20,6 @@ const networksMax = 64;
 /** Keyed by the key of the network's `Origin`. */
 export const assertionChallengeMap = sliceMap<{ challenge: string; untilMs: number }>({
   family: 'assertion-challenges',
-  format: 1,
   entriesMax: networksMax,
   schema: z.object({ challenge: z.string(), untilMs: z.number() }),
 });

@@ -10,21 +10,18 @@ import { sliceMap } from '../../runtime/slice.ts';
 import type { Refusal } from '../reply.ts';
 import type { AccountSettings } from '../settings.ts';
 
-export interface Counter {
-  readonly count: number;
+const counterSchema = z.object({
+  count: z.number().int(),
   /** Forgotten from then on. */
-  readonly untilMs: number;
-}
+  untilMs: z.number(),
+});
+export type Counter = z.infer<typeof counterSchema>;
 
-export interface AttemptCounters {
-  readonly plain: Counter;
-  readonly captcha: Counter;
-}
+const attemptsSchema = z.object({ plain: counterSchema, captcha: counterSchema });
+export type AttemptCounters = z.infer<typeof attemptsSchema>;
 
 const zero: Counter = { count: 0, untilMs: 0 };
 export const zeroCounters: AttemptCounters = { plain: zero, captcha: zero };
-
-const counterSchema = z.object({ count: z.number().int(), untilMs: z.number() });
 
 /** Networks that are counted separately. The common count of unknown networks bounds the guesses of further ones. */
 export const networksMax = 128;
@@ -32,8 +29,7 @@ export const networksMax = 128;
 /** Keyed by the key of an `Origin`. */
 export const attemptsMap = sliceMap<AttemptCounters>({
   family: 'network-attempts',
-  format: 1,
-  schema: z.object({ plain: counterSchema, captcha: counterSchema }),
+  schema: attemptsSchema,
   entriesMax: networksMax,
 });
 

@@ -32,20 +32,13 @@ export type Purpose = 'factor' | 'recovery';
 export const purposeOf = ({ recoveryCodes }: { readonly recoveryCodes?: string | undefined }): Purpose =>
   recoveryCodes === undefined ? 'factor' : 'recovery';
 
-interface StoredChallenge {
-  readonly untilMs: number;
-  /** The key of the `AttemptOrigin` that stored it; absent from a release that did not ask. */
-  readonly network?: string | undefined;
-  /** Absent from a release that did not ask: `factor`. */
-  readonly way?: Purpose | undefined;
-}
-
-export const challengeMap = sliceMap<StoredChallenge>({
+export const challengeMap = sliceMap({
   family: 'challenge',
-  format: 1,
   schema: z.object({
     untilMs: z.number(),
+    /** The key of the `Origin` that stored it; absent from a release that did not ask. */
     network: z.string().optional(),
+    /** Absent from a release that did not ask: `factor`. */
     way: z.enum(['factor', 'recovery']).optional(),
   }),
   entriesMax: challengesMax,
@@ -115,7 +108,6 @@ export function consumeChallenge(turn: Turn, verifier: string, purpose: Purpose)
 /** How often all were forgotten. The challenge of a sign-in that began before the last time is not stored. */
 export const forgottenSlice = slice<number>({
   name: 'challenges-forgotten',
-  format: 1,
   schema: z.number(),
   initial: 0,
 });

@@ -18,8 +18,7 @@ import type { Turn, View } from '../../runtime/command.ts';
 import { slice, sliceMap } from '../../runtime/slice.ts';
 import { equalInConstantTime } from '../identity/session-tokens.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
-import type { Refused } from '../reply.ts';
-import { refuse } from '../reply.ts';
+import { type Refused, refuse } from '../reply.ts';
 import { attemptOriginOf, isOwn, type Source } from './counting.ts';
 
 export const codeAgeMs = 15 * 60_000;
@@ -33,41 +32,34 @@ const requestsOfUnknownMax = 20;
 /** Beyond this the oldest goes. Codes of known networks go only when there are no others. */
 const networksMax = 64;
 
-interface Requests {
-  readonly count: number;
+const requestsSchema = z.object({
+  count: z.number(),
   /** The time from which they do not count any more. */
-  readonly untilMs: number;
-}
+  untilMs: z.number(),
+});
+type Requests = z.infer<typeof requestsSchema>;
 
-interface MailedCode {
+const codeSchema = z.object({
   /** The code is derived from this; null once it was used, or after too many guesses. */
-  readonly nonce: string | null;
-  readonly untilMs: number;
-  readonly guesses: number;
-  readonly requests: Requests;
-}
-
-const requestsSchema = z.object({ count: z.number(), untilMs: z.number() });
+  nonce: z.string().nullable(),
+  untilMs: z.number(),
+  guesses: z.number(),
+  requests: requestsSchema,
+});
+type MailedCode = z.infer<typeof codeSchema>;
 
 const noCode: MailedCode = { nonce: null, untilMs: 0, guesses: 0, requests: { count: 0, untilMs: 0 } };
 
 /** Keyed by the key of the network's `Origin`. */
 export const emailedCodeMap = sliceMap<MailedCode>({
   family: 'emailed-code',
-  format: 1,
   entriesMax: networksMax,
-  schema: z.object({
-    nonce: z.string().nullable(),
-    untilMs: z.number(),
-    guesses: z.number(),
-    requests: requestsSchema,
-  }),
+  schema: codeSchema,
 });
 
 /** The requests of all unknown networks together. */
 export const codeRequestsSlice = slice<Requests>({
   name: 'code-requests',
-  format: 1,
   schema: requestsSchema,
   initial: { count: 0, untilMs: 0 },
 });

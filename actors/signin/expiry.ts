@@ -32,7 +32,6 @@ export function expireLater(turn: Turn): void {
 
 export const expireTimer = timer({
   ...expire,
-  missed: 'fire-once',
   turn: (turn) => {
     forgetPending(turn);
     forgetKnown(turn, 'ended');

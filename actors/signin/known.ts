@@ -7,17 +7,13 @@ import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
 import { type SliceMap, type SliceSource, sliceMap } from '../../runtime/slice.ts';
 
-interface KnownEntry {
-  readonly usedMs: number;
-}
-
 const knownAgeMs = 180 * 86_400_000;
 const schema = z.object({ usedMs: z.number() });
+type KnownEntry = z.infer<typeof schema>;
 
 /** Enough for home, work, a phone and a few networks of the family. */
 export const knownNetworkMap = sliceMap<KnownEntry>({
   family: 'known-network',
-  format: 1,
   schema,
   entriesMax: 8,
 });
@@ -25,7 +21,6 @@ export const knownNetworkMap = sliceMap<KnownEntry>({
 /** Each sign-in on a device adds one, as it opens another session. */
 export const knownDeviceMap = sliceMap<KnownEntry>({
   family: 'known-device',
-  format: 1,
   schema,
   entriesMax: 16,
 });

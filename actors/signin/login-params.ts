@@ -14,12 +14,12 @@
  * A repeat of the call finds `begin` and `check` recorded, and concludes again. If its challenge is stored already, it gives no
  * attempt back twice. An approval that it has used lets it pass again.
  */
+import type { z } from 'zod';
 import { type Turn, type Workflow, workflow } from '../../runtime/command.ts';
-import { NotFoundError } from '../../runtime/errors.ts';
+import { unlessAbsent } from '../../runtime/handles.ts';
 import { type AccountRow, readAccount } from '../identity/account-table.ts';
 import { type KeyParamsRow, publicKeyParams } from '../identity/key-params.ts';
-import type { Device } from '../identity/session.ts';
-import { type SignInAddress, SigninKeys } from '../identity/signin-keys.ts';
+import { SigninKeys } from '../identity/signin-keys.ts';
 import { isMailConfigured } from '../mailer/outgoing.ts';
 import { refuse } from '../reply.ts';
 import { Factors } from '../user/factors/contract.ts';
@@ -41,18 +41,7 @@ import { takeEmailedCode } from './emailed-codes.ts';
 import { expireLater } from './expiry.ts';
 import { auditFailedSignIn, takeTurnsOfUser } from './unknown-account.ts';
 
-interface ParamsRequest extends SignInAddress {
-  readonly codeChallenge: string;
-  readonly device: Device;
-  readonly cookieSessions?: readonly string[] | undefined;
-  readonly codeName?: string | undefined;
-  readonly code?: string | undefined;
-  readonly appPassword?: string | undefined;
-  readonly trustedDeviceToken?: string | undefined;
-  readonly assertionResponse?: Readonly<Record<string, unknown>> | undefined;
-  readonly approvalSecret?: string | undefined;
-  readonly recoveryCodes?: string | undefined;
-}
+type ParamsRequest = z.infer<typeof Signin.commands.loginParams.request>;
 
 type Unmet = {
   readonly factor: 'totp' | 'emailed-code' | 'security-key' | 'recovery-codes';
@@ -163,26 +152,23 @@ async function checkFactors(
     assertionResponse && assertionChallenge !== undefined
       ? { response: assertionResponse, challenge: assertionChallenge }
       : undefined;
-  try {
-    const checked = await workflow.actors.get(Factors, userUuid).ask.checkFactors({
-      email,
-      workspace,
-      code,
-      appPassword,
-      trustedDeviceToken,
-      assertion,
-      recoveryCodes,
-      hasAssertion: assertionResponse !== undefined,
-      device: request.device,
-      hasEmailedCode,
-      isNobody: account === undefined,
-    });
-    if (account === undefined) await takeTurnsOfUser(workflow, turnsOfCheck);
-    return 'stale' in checked ? pseudo : checked;
-  } catch (error) {
-    if (!(error instanceof NotFoundError)) throw error;
-    return pseudo;
-  }
+  const answer = workflow.actors.get(Factors, userUuid).ask.checkFactors({
+    email,
+    workspace,
+    code,
+    appPassword,
+    trustedDeviceToken,
+    assertion,
+    recoveryCodes,
+    hasAssertion: assertionResponse !== undefined,
+    device: request.device,
+    hasEmailedCode,
+    isNobody: account === undefined,
+  });
+  const checked = await unlessAbsent(answer);
+  if (checked === undefined) return pseudo;
+  if (account === undefined) await takeTurnsOfUser(workflow, turnsOfCheck);
+  return 'stale' in checked ? pseudo : checked;
 }
 
 function pseudoOutcome(workflow: Workflow, request: ParamsRequest): FactorOutcome {

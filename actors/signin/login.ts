@@ -12,14 +12,14 @@
  * A crash between steps costs the caller one attempt at most. A repeat of the call finds `begin` and `open` recorded and goes
  * through the others again. `accept` recognises the session, and gives nothing back twice.
  */
+import type { z } from 'zod';
 import { type Turn, type Workflow, workflow } from '../../runtime/command.ts';
-import { NotFoundError } from '../../runtime/errors.ts';
 import { unlessAbsent } from '../../runtime/handles.ts';
 import { type AccountRow, readAccount } from '../identity/account-table.ts';
 import { CaptchaVerifier } from '../identity/captcha.ts';
 import { ImportedPasswords, isImportedHash } from '../identity/imported-password.ts';
 import { keyOfKnown, keyOfUnknown, PasswordHasher } from '../identity/password-hasher.ts';
-import { type Device, sessionApiVersions, sessionUuidOf } from '../identity/session.ts';
+import { sessionApiVersions, sessionUuidOf } from '../identity/session.ts';
 import { signInReply } from '../identity/sign-in-reply.ts';
 import { Instance, instanceId } from '../instance/contract.ts';
 import type { Refusal, Refused } from '../reply.ts';
@@ -39,17 +39,7 @@ import {
 import { expireLater } from './expiry.ts';
 import { auditFailedSignIn } from './unknown-account.ts';
 
-interface Login {
-  readonly email: string;
-  readonly workspace: string;
-  readonly password: string;
-  readonly codeVerifier: string;
-  readonly apiVersion: string;
-  readonly ephemeral: boolean;
-  readonly recoveryCodes?: string | undefined;
-  readonly device: Device;
-  readonly cookieSessions?: readonly string[] | undefined;
-}
+type Login = z.infer<typeof Signin.commands.login.request>;
 
 /** The one refusal for an unmatched verifier, an unknown address and a wrong password. */
 const wrongCredentials: Refusal = { reason: 'unauthenticated', message: 'Invalid email or password' };
@@ -158,21 +148,17 @@ async function openSessionAt(
 ) {
   const { email, workspace, apiVersion, ephemeral, recoveryCodes, device, newHash } = login;
   const credentialsVersion = account.credentials_version;
-  try {
-    return await workflow.actors.get(Account, account.user_uuid).ask.openSession({
-      credentialsVersion,
-      email,
-      workspace,
-      apiVersion,
-      ephemeral,
-      recoveryCodes,
-      device,
-      newHash,
-      isNewDevice: origin.isUnknown,
-    });
-  } catch (error) {
-    // The account was deleted since its row was read.
-    if (error instanceof NotFoundError) return { stale: true } as const;
-    throw error;
-  }
+  const answer = workflow.actors.get(Account, account.user_uuid).ask.openSession({
+    credentialsVersion,
+    email,
+    workspace,
+    apiVersion,
+    ephemeral,
+    recoveryCodes,
+    device,
+    newHash,
+    isNewDevice: origin.isUnknown,
+  });
+  // Absent: the account was deleted since its row was read.
+  return (await unlessAbsent(answer)) ?? ({ stale: true } as const);
 }

@@ -6,7 +6,7 @@
  * A look-up that finds something gives all attempts back. So nobody who knows the uuid can keep the owner from recovering.
  */
 import { lookup, workflow } from '../../runtime/command.ts';
-import { NotFoundError } from '../../runtime/errors.ts';
+import { unlessAbsent } from '../../runtime/handles.ts';
 import { accountTable } from '../identity/account-table.ts';
 import { refuse } from '../reply.ts';
 import { Factors } from '../user/factors/contract.ts';
@@ -30,15 +30,11 @@ export const lookUpEscrow = workflow({
       reads: () => ({ account: lookup(accountTable, [{ user_uuid: userUuid }]) }),
       turn: (_turn, { account }) => account.rows.length === 0,
     });
-    try {
-      const { escrow } = await workflow.actors.get(Factors, userUuid).ask.escrow({ isNobody });
-      if (isNobody) await takeTurnsOfUser(workflow, 1);
-      if (escrow === undefined) return unavailable;
-      await workflow.turn({ turn: (turn) => forgetAttempts(turn) });
-      return { ok: escrow };
-    } catch (error) {
-      if (error instanceof NotFoundError) return unavailable;
-      throw error;
-    }
+    const answer = await unlessAbsent(workflow.actors.get(Factors, userUuid).ask.escrow({ isNobody }));
+    if (answer === undefined) return unavailable;
+    if (isNobody) await takeTurnsOfUser(workflow, 1);
+    if (answer.escrow === undefined) return unavailable;
+    await workflow.turn({ turn: (turn) => forgetAttempts(turn) });
+    return { ok: answer.escrow };
   },
 });

@@ -3,7 +3,7 @@
  * keys, known or not, gets made-up ones, so that the answer does not show which addresses have any.
  */
 import { workflow } from '../../runtime/command.ts';
-import { NotFoundError } from '../../runtime/errors.ts';
+import { unlessAbsent } from '../../runtime/handles.ts';
 import { readAccount } from '../identity/account-table.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { WebAuthnSettings } from '../settings.ts';
@@ -22,16 +22,10 @@ export const offerAssertion = workflow({
   run: async (workflow, { device, ...address }) => {
     const account = await readAccount(workflow, address);
     const keys = workflow.use(SigninKeys);
-    const allowed = await workflow.actors
+    const answer = workflow.actors
       .get(Factors, account?.user_uuid ?? keys.pseudoUser(address))
-      .ask.authenticatorsOf({ ...address, isNobody: account === undefined })
-      .then(
-        (reply) => reply.allowed,
-        (error: unknown) => {
-          if (error instanceof NotFoundError) return [];
-          throw error;
-        },
-      );
+      .ask.authenticatorsOf({ ...address, isNobody: account === undefined });
+    const { allowed } = (await unlessAbsent(answer)) ?? { allowed: [] };
     if (account === undefined) await takeTurnsOfUser(workflow, 1);
     const challenge = await workflow.turn({
       turn: (turn) => {

@@ -11,18 +11,18 @@ import type { ClockedView } from '../../runtime/command.ts';
 import { slice } from '../../runtime/slice.ts';
 import { AccountSettings } from '../settings.ts';
 
-export interface UnknownFailures {
-  readonly count: number;
+const failuresSchema = z.object({
+  count: z.number().int(),
   /** When the last of them failed. */
-  readonly lastMs: number;
-}
+  lastMs: z.number(),
+});
+type UnknownFailures = z.infer<typeof failuresSchema>;
 
 export const noUnknownFailures: UnknownFailures = { count: 0, lastMs: 0 };
 
 export const unknownFailuresSlice = slice<UnknownFailures>({
   name: 'strangers',
-  format: 1,
-  schema: z.object({ count: z.number().int(), lastMs: z.number() }),
+  schema: failuresSchema,
   initial: noUnknownFailures,
 });
 

@@ -39,7 +39,6 @@ const runMostMs = 600_000;
 
 const roundSlice = slice<{ readonly after: string | null; readonly isArmed: boolean }>({
   name: 'round',
-  format: 1,
   schema: z.object({ after: z.string().nullable(), isArmed: z.boolean() }),
   initial: { after: null, isArmed: false },
 });
@@ -124,7 +123,6 @@ export const sweeper = kindOf(Sweeper, {
   timers: {
     sweep: timer({
       ...Sweeper.timers.sweep,
-      missed: 'fire-once',
       turn: (turn) => turn.start(Sweeper.jobs.sweep, null),
     }),
   },

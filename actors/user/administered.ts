@@ -21,19 +21,16 @@ export function adminForwarder<Asks>({ askOf, unavailable }: Administration<Asks
     shape: SignedInShape<Fields, Ok>,
     ask: (asks: Asks, request: Fields & { readonly by: string }) => Promise<Answer<Ok>>,
   ) =>
-    signedInWorkflow({
-      ...shape,
-      run: async (workflow, { credentials: _, ...fields }): Promise<Ok | Refused> => {
-        await workflow.turn({ turn: (turn, _reads, by) => (mayAdminister(turn, by) ? {} : adminRequired) });
-        try {
-          const request = { ...(fields as unknown as Fields), by: workflow.self.id };
-          const answer = await ask(askOf(workflow.actors), request);
-          return isRefused(answer) ? { refused: answer.refused } : answer.ok;
-        } catch (error) {
-          if (isPassing(error)) return unavailable;
-          throw error;
-        }
-      },
+    signedInWorkflow(shape, async (workflow, { credentials: _, ...fields }): Promise<Ok | Refused> => {
+      await workflow.turn({ turn: (turn, _reads, by) => (mayAdminister(turn, by) ? {} : adminRequired) });
+      try {
+        const request = { ...(fields as unknown as Fields), by: workflow.self.id };
+        const answer = await ask(askOf(workflow.actors), request);
+        return isRefused(answer) ? { refused: answer.refused } : answer.ok;
+      } catch (error) {
+        if (isPassing(error)) return unavailable;
+        throw error;
+      }
     });
 }
 

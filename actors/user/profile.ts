@@ -32,7 +32,6 @@ export const noProfile: Profile = {
 /** Sign-ins read the `account` table instead: they have no actor yet. */
 export const profileSlice = slice<Profile>({
   name: 'profile',
-  format: 1,
   schema: profileSchema,
   initial: noProfile,
 });
@@ -46,7 +45,6 @@ export const banReasonCharactersMax = 1_024;
 /** The ban of the account, if there is one (docs/protocol/authentication.md, "Banned accounts"). */
 export const banSlice = slice<Readonly<z.infer<typeof banSchema>>>({
   name: 'ban',
-  format: 1,
   schema: banSchema,
   initial: null,
 });
@@ -78,7 +76,6 @@ export const noAdminRole: AdminRole = { administrator: null, hasMoved: false };
 
 export const adminRoleSlice = slice<AdminRole>({
   name: 'rank',
-  format: 1,
   schema: adminRoleSchema,
   initial: noAdminRole,
 });

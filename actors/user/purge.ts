@@ -22,7 +22,6 @@ const { purge } = Account.timers;
 export const purgeTimer = (hooks: RaisedHooks) =>
   timer({
     ...purge,
-    missed: 'fire-once',
     reads: (view, progress) => {
       const plans = stepsOf(hooks).map(({ reads }) => reads?.(view, progress) ?? {});
       return Object.assign({}, ...plans.map(numbered)) as Plans;

@@ -56,16 +56,27 @@ type Handler<V, Request, P extends Plans, Ok> = (
   signedIn: SignedIn,
 ) => Ok | Refused;
 
-export function signedInTurn<Fields, Ok, P extends Plans = Record<never, never>>({
-  turn: run,
-  ...shape
-}: SignedInShape<Fields, Ok> &
-  ReadingHandler<SignedInRequest<Fields>, P> & {
-    readonly repeat?: 'natural' | 'recorded';
-    readonly turn: Handler<Turn, SignedInRequest<Fields>, P, Ok>;
-  }): TurnCommand<SignedInRequest<Fields>, SignedInAnswer<Ok>, P> {
+interface TurnHandler<Fields, Ok, P extends Plans> extends ReadingHandler<SignedInRequest<Fields>, P> {
+  readonly repeat?: 'natural' | 'recorded';
+  readonly turn: Handler<Turn, SignedInRequest<Fields>, P, Ok>;
+}
+
+interface ReadHandler<Fields, Ok, P extends Plans> extends ReadingHandler<SignedInRequest<Fields>, P> {
+  /** The answer, where memory alone has it. */
+  readonly known?: (view: View, request: SignedInRequest<Fields>) => Ok | undefined;
+  readonly answer: Handler<ClockedView, SignedInRequest<Fields>, P, Ok>;
+}
+
+/** `handling`: the turn alone, or with what it reads. */
+export function signedInTurn<Fields, Ok, P extends Plans = Record<never, never>>(
+  shape: SignedInShape<Fields, Ok>,
+  handling: TurnHandler<Fields, Ok, P> | TurnHandler<Fields, Ok, P>['turn'],
+): TurnCommand<SignedInRequest<Fields>, SignedInAnswer<Ok>, P> {
+  const whole: TurnHandler<Fields, Ok, P> = typeof handling === 'function' ? { turn: handling } : handling;
+  const { turn: run, ...options } = whole;
   return command({
     ...shape,
+    ...options,
     turn: (turn, request, reads) =>
       whenSignedIn(turn, request, shape, (by) => {
         const answer = answerOf(run(turn, request, reads, by));
@@ -75,18 +86,15 @@ export function signedInTurn<Fields, Ok, P extends Plans = Record<never, never>>
   });
 }
 
-export function signedInRead<Fields, Ok, P extends Plans = Record<never, never>>({
-  known,
-  answer: run,
-  ...shape
-}: SignedInShape<Fields, Ok> &
-  ReadingHandler<SignedInRequest<Fields>, P> & {
-    /** The answer, where memory alone has it. */
-    readonly known?: (view: View, request: SignedInRequest<Fields>) => Ok | undefined;
-    readonly answer: Handler<ClockedView, SignedInRequest<Fields>, P, Ok>;
-  }): SharedCommand<SignedInRequest<Fields>, SignedInAnswer<Ok>, P> {
+export function signedInRead<Fields, Ok, P extends Plans = Record<never, never>>(
+  shape: SignedInShape<Fields, Ok>,
+  handling: ReadHandler<Fields, Ok, P> | ReadHandler<Fields, Ok, P>['answer'],
+): SharedCommand<SignedInRequest<Fields>, SignedInAnswer<Ok>, P> {
+  const whole: ReadHandler<Fields, Ok, P> = typeof handling === 'function' ? { answer: handling } : handling;
+  const { known, answer: run, ...options } = whole;
   return sharedRead({
     ...shape,
+    ...options,
     known:
       known &&
       ((view, request) => {
@@ -98,12 +106,10 @@ export function signedInRead<Fields, Ok, P extends Plans = Record<never, never>>
   });
 }
 
-export function signedInWorkflow<Fields, Ok>({
-  run,
-  ...shape
-}: SignedInShape<Fields, Ok> & {
-  readonly run: (workflow: SignedInWorkflow<Ok>, request: SignedInRequest<Fields>) => Promise<Ok | Refused>;
-}): WorkflowCommand<SignedInRequest<Fields>, SignedInAnswer<Ok>> {
+export function signedInWorkflow<Fields, Ok>(
+  shape: SignedInShape<Fields, Ok>,
+  run: (workflow: SignedInWorkflow<Ok>, request: SignedInRequest<Fields>) => Promise<Ok | Refused>,
+): WorkflowCommand<SignedInRequest<Fields>, SignedInAnswer<Ok>> {
   return workflow({
     ...shape,
     run: async (steps, request) => {

@@ -12,7 +12,6 @@ const successorsMax = 200;
 /** The user who owns the items of a deleted owner now, by the uuid of that owner. */
 export const successorMap = sliceMap<string>({
   family: 'heir',
-  format: 1,
   entriesMax: successorsMax,
   schema: z.string(),
 });

@@ -7,37 +7,37 @@ import { UsersService } from '../../proto/generated/scriptorium/v1/users.ts';
 import { CommandFailure, exitCodes } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
 import { duration, record, size } from '../table.ts';
-import { type AddCommands, teach } from './command.ts';
+import type { AddCommands } from './command.ts';
 
 const kindHelp = 'the kind of the actor, such as `user`';
 const idHelp = 'its id: the uuid of a user';
 
 export const addActorCommands: AddCommands = (program, run) => {
-  teach(
-    program
-      .command('where')
-      .argument('<kind>', `${kindHelp}, or the address of a user`)
-      .argument('[id]', idHelp)
-      .summary('find an actor and what it waits for')
-      .description('Show which node an actor lives on, whether it is in memory, and what it waits for.')
-      .action((kind, id) => run((session) => whereIs(session, kind, id))),
-    'When one user has trouble and others do not: it shows which log to read, and whether the actor is busy, ' +
-      'waits for the database, or has timers that failed. Looking does not bring it into memory.',
-    'where alice@example.org',
-    'where user 5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11',
-  );
-  teach(
-    program
-      .command('evict')
-      .argument('<kind>', kindHelp)
-      .argument('<id>', idHelp)
-      .summary('drop an idle actor from memory')
-      .description('Drop an idle actor from memory; the next request reads it from the database again.')
-      .action((kind, id) => run((session) => evict(session, kind, id))),
-    'To rule out that memory and database differ. Nothing is lost and nobody is disturbed: an ' +
-      'actor with work to do stays.',
-    'evict user 5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11',
-  );
+  program
+    .command('where')
+    .argument('<kind>', `${kindHelp}, or the address of a user`)
+    .argument('[id]', idHelp)
+    .summary('find an actor and what it waits for')
+    .description('Show which node an actor lives on, whether it is in memory, and what it waits for.')
+    .action((kind, id) => run((session) => whereIs(session, kind, id)))
+    .teach(
+      'When one user has trouble and others do not: it shows which log to read, and whether the actor is busy, ' +
+        'waits for the database, or has timers that failed. Looking does not bring it into memory.',
+      'where alice@example.org',
+      'where user 5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11',
+    );
+  program
+    .command('evict')
+    .argument('<kind>', kindHelp)
+    .argument('<id>', idHelp)
+    .summary('drop an idle actor from memory')
+    .description('Drop an idle actor from memory; the next request reads it from the database again.')
+    .action((kind, id) => run((session) => evict(session, kind, id)))
+    .teach(
+      'To rule out that memory and database differ. Nothing is lost and nobody is disturbed: an ' +
+        'actor with work to do stays.',
+      'evict user 5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11',
+    );
 };
 
 const phaseOf = ({ phase }: Found) => phase.replace('ACTOR_PHASE_', '');
@@ -45,9 +45,7 @@ const waitOf = ({ waitsFor }: Found) => waitsFor.replace('ACTOR_WAITS_FOR_', '')
 
 async function whereIs(session: CommandSession, kind: string, id: string | undefined): Promise<number> {
   if (id !== undefined) return where(session, kind, id);
-  if (!kind.includes('@')) {
-    throw new CommandFailure(exitCodes.usage, 'Name a kind and an id, or the address of a user.');
-  }
+  if (!kind.includes('@')) throw CommandFailure.usage('Name a kind and an id, or the address of a user.');
   const { userUuid } = await session.ask(UsersService.find, { email: kind, workspace: '' });
   return where(session, 'user', userUuid);
 }
@@ -92,11 +90,6 @@ function recordOf(found: Found): string {
 async function evict(session: CommandSession, kind: string, id: string): Promise<void> {
   const actor = { kind, id };
   const { evicted } = await session.ask(ClusterService.evictActor, { actor });
-  if (!evicted) {
-    throw new CommandFailure(
-      exitCodes.refused,
-      'It is not in memory, or has work to do: nothing was dropped.',
-    );
-  }
+  if (!evicted) throw CommandFailure.refused('It is not in memory, or has work to do: nothing was dropped.');
   session.answer({ actor, evicted }, 'It is no longer in memory.');
 }

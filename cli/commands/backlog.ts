@@ -9,7 +9,7 @@ import {
 import { CommandFailure, exitCodes } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
 import { counted, formatTable, timestamp } from '../table.ts';
-import { type AddCommands, rowLimit, teach } from './command.ts';
+import { type AddCommands, rowLimit } from './command.ts';
 
 const limitDefault = 100;
 
@@ -60,22 +60,22 @@ const tells: DeliveryName<DeadTell> = {
 export const addBacklogCommands: AddCommands = (program, run) => {
   const add = <Dead>(delivery: DeliveryName<Dead>, example: string, meaning: string) => {
     const { what } = delivery;
-    teach(
-      program
-        .command(`${what}s`)
-        .summary(`list ${what}s that failed, and retry them`)
-        .description(
-          `Count the ${what}s that wait in the whole cluster, and list those that are dead. ${meaning}`,
-        )
-        .option('--limit <rows>', 'how many dead ones to list or revive at most', rowLimit, limitDefault)
-        .option('--revive <which>', `retry dead ones: \`all\`, or one such as ${example}`)
-        .action((options) => run((session) => backlog(session, delivery, options))),
-      `When the metric scriptorium_deliveries_total{outcome="dead"} grows. A ${what} is dead after ten attempts that threw; ` +
-        'it is kept and blocks nobody. Find the cause in the log of the node, fix it, then revive.',
-      `${what}s`,
-      `${what}s --revive all`,
-      `${what}s --revive ${example}`,
-    );
+    program
+      .command(`${what}s`)
+      .summary(`list ${what}s that failed, and retry them`)
+      .description(
+        `Count the ${what}s that wait in the whole cluster, and list those that are dead. ${meaning}`,
+      )
+      .option('--limit <rows>', 'how many dead ones to list or revive at most', rowLimit, limitDefault)
+      .option('--revive <which>', `retry dead ones: \`all\`, or one such as ${example}`)
+      .action((options) => run((session) => backlog(session, delivery, options)))
+      .teach(
+        `When the metric scriptorium_deliveries_total{outcome="dead"} grows. A ${what} is dead after ten attempts that threw; ` +
+          'it is kept and blocks nobody. Find the cause in the log of the node, fix it, then revive.',
+        `${what}s`,
+        `${what}s --revive all`,
+        `${what}s --revive ${example}`,
+      );
   };
   add(
     timers,
@@ -113,10 +113,7 @@ async function reviveSome<Dead>(
   const { what, nameOf } = delivery;
   const chosen = which === 'all' ? dead : dead.filter((each) => nameOf(each) === which);
   if (chosen.length === 0 && which !== 'all') {
-    throw new CommandFailure(
-      exitCodes.refused,
-      `There is no dead ${what} ${which}; \`${what}s\` lists them.`,
-    );
+    throw CommandFailure.refused(`There is no dead ${what} ${which}; \`${what}s\` lists them.`);
   }
   let revived = 0;
   for (const each of chosen) revived += await reviveOne(session, delivery, each);

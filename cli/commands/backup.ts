@@ -1,5 +1,4 @@
 /** `backup` and `restore`: they work with the database and the files of the server, and ask no node. */
-import type { Command } from 'commander';
 import type {
   BackupRequest,
   RestoredBackup,
@@ -9,7 +8,7 @@ import type {
 import { exitCodes } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
 import { counted, formatTable } from '../table.ts';
-import { type AddCommands, parseWholeNumber, teach } from './command.ts';
+import { type AddCommands, parseWholeNumber, type TeachingCommand } from './command.ts';
 
 interface ManifestOutput {
   readonly id: string;
@@ -65,74 +64,70 @@ export const addBackupCommands =
       )
       .action((target: string | undefined, options: CreateOptions) =>
         run((session) => create(session, backups, { target, ...options })),
+      )
+      .teach(
+        'Every night, by BACKUP_SCHEDULE, cron or a CronJob. Files that an earlier backup has are not written again.',
+        'backup /srv/backups',
+        'backup s3://backups/notes --recipient age1… --keep 30',
       );
-    teach(
-      group,
-      'Every night, by BACKUP_SCHEDULE, cron or a CronJob. Files that an earlier backup has are not written again.',
-      'backup /srv/backups',
-      'backup s3://backups/notes --recipient age1… --keep 30',
-    );
     addListCommand(group, backups, run);
     addVerifyCommand(group, backups, run);
-    teach(
-      withIdentity(program.command('restore'))
-        .option('--keep-positions', 'devices carry on where they were: only if nobody saved after the backup')
-        .summary('restore a backup into an empty database')
-        .description(
-          'Restore a backup into an empty database and the store of files that the settings name, with no server ' +
-            'running on them. Killed at any point, it begins anew. See docs/backup.md.',
-        )
-        .action((target: string | undefined, options: RestoreCommandOptions) =>
-          run((session) => restore(session, backups, target, options)),
-        ),
-      'When data is lost, or to move to another database. Put the secret key in its place first.',
-      'restore /srv/backups',
-      'restore s3://backups/notes --backup 20260102T031500000Z-0a1b2c3d --identity age.key',
-    );
+    withIdentity(program.command('restore'))
+      .option('--keep-positions', 'devices carry on where they were: only if nobody saved after the backup')
+      .summary('restore a backup into an empty database')
+      .description(
+        'Restore a backup into an empty database and the store of files that the settings name, with no server ' +
+          'running on them. Killed at any point, it begins anew. See docs/backup.md.',
+      )
+      .action((target: string | undefined, options: RestoreCommandOptions) =>
+        run((session) => restore(session, backups, target, options)),
+      )
+      .teach(
+        'When data is lost, or to move to another database. Put the secret key in its place first.',
+        'restore /srv/backups',
+        'restore s3://backups/notes --backup 20260102T031500000Z-0a1b2c3d --identity age.key',
+      );
   };
 
-const addListCommand = (group: Command, backups: Backups, run: Parameters<AddCommands>[1]) =>
-  teach(
-    group
-      .command('list')
-      .argument('[target]', targetHelp)
-      .summary('the backups that are there')
-      .description('Show the backups that are whole, the newest first.')
-      .action((target: string | undefined) => run((session) => list(session, backups, target))),
-    'To see what can be restored.',
-    'backup list /srv/backups',
-  );
+const addListCommand = (group: TeachingCommand, backups: Backups, run: Parameters<AddCommands>[1]) =>
+  group
+    .command('list')
+    .argument('[target]', targetHelp)
+    .summary('the backups that are there')
+    .description('Show the backups that are whole, the newest first.')
+    .action((target: string | undefined) => run((session) => list(session, backups, target)))
+    .teach('To see what can be restored.', 'backup list /srv/backups');
 
 const accountsMax = 10_000;
 const accountsDefault = 10;
 
-const addVerifyCommand = (group: Command, backups: Backups, run: Parameters<AddCommands>[1]) =>
-  teach(
-    withIdentity(group.command('verify'))
-      .option(
-        '--accounts <n>',
-        'how many accounts sign in and sync: those with the most items',
-        (text) => parseWholeNumber(text, 0, accountsMax),
-        accountsDefault,
-      )
-      .option(
-        '--scratch <folder>',
-        'where the scratch database is made; by default the folder of temporary files',
-      )
-      .summary('whether a backup can be restored, by restoring it')
-      .description(
-        'Read every object of a backup, restore it into a scratch database, start a server there, and compare what ' +
-          'accounts are given with the backup. Exit code 65: it is damaged. Nothing of the server is touched.',
-      )
-      .action((target: string | undefined, options: VerifyCommandOptions) =>
-        run((session) => verify(session, backups, target, options)),
-      ),
-    'After each backup, on any machine with room for the database: a backup that was never restored is a hope.',
-    'backup verify /srv/backups',
-    'backup verify s3://backups/notes --identity age.key --accounts 100',
-  );
+const addVerifyCommand = (group: TeachingCommand, backups: Backups, run: Parameters<AddCommands>[1]) =>
+  withIdentity(group.command('verify'))
+    .option(
+      '--accounts <n>',
+      'how many accounts sign in and sync: those with the most items',
+      (text) => parseWholeNumber(text, 0, accountsMax),
+      accountsDefault,
+    )
+    .option(
+      '--scratch <folder>',
+      'where the scratch database is made; by default the folder of temporary files',
+    )
+    .summary('whether a backup can be restored, by restoring it')
+    .description(
+      'Read every object of a backup, restore it into a scratch database, start a server there, and compare what ' +
+        'accounts are given with the backup. Exit code 65: it is damaged. Nothing of the server is touched.',
+    )
+    .action((target: string | undefined, options: VerifyCommandOptions) =>
+      run((session) => verify(session, backups, target, options)),
+    )
+    .teach(
+      'After each backup, on any machine with room for the database: a backup that was never restored is a hope.',
+      'backup verify /srv/backups',
+      'backup verify s3://backups/notes --identity age.key --accounts 100',
+    );
 
-const withIdentity = (command: Command): Command =>
+const withIdentity = (command: TeachingCommand): TeachingCommand =>
   command
     .argument('[target]', targetHelp)
     .option('--backup <id>', 'the one to take; by default the newest')

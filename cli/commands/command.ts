@@ -1,5 +1,5 @@
 /** How commands are declared: one function that adds them to the program. */
-import { type Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import type { CommandSession } from '../session.ts';
 
 type SessionWork =
@@ -9,12 +9,18 @@ type SessionWork =
 /** Runs a command's work with a session, and exits with its code, or 0 if it returns none. */
 export type RunWithSession = (work: SessionWork) => Promise<void>;
 
-export type AddCommands = (program: Command, run: RunWithSession) => void;
+export type AddCommands = (program: TeachingCommand, run: RunWithSession) => void;
 
-/** Help that teaches: when to use a command, and an example. */
-export function teach(command: Command, when: string, ...examples: readonly string[]): Command {
-  const lines = examples.map((example) => `  $ scriptorium ${example}`).join('\n');
-  return command.addHelpText('after', `\nWhen to use it:\n${wrapped(when)}\n\nExamples:\n${lines}\n`);
+/** A command whose help also teaches when to use it, with examples. */
+export class TeachingCommand extends Command {
+  override createCommand(name?: string): TeachingCommand {
+    return new TeachingCommand(name);
+  }
+
+  teach(when: string, ...examples: readonly string[]): this {
+    const lines = examples.map((example) => `  $ scriptorium ${example}`).join('\n');
+    return this.addHelpText('after', `\nWhen to use it:\n${wrapped(when)}\n\nExamples:\n${lines}\n`);
+  }
 }
 
 const indent = '  ';

@@ -1,7 +1,7 @@
 /** `doctor`: it asks no node, and reads the settings that the server would start with. */
 import { exitCodes } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
-import { type AddCommands, teach } from './command.ts';
+import type { AddCommands } from './command.ts';
 
 interface Finding {
   readonly check: string;
@@ -15,19 +15,19 @@ export type Examine = () => Promise<readonly Finding[]>;
 export const addDoctorCommand =
   (examine: Examine): AddCommands =>
   (program, run) => {
-    teach(
-      program
-        .command('doctor')
-        .summary('what is wrong around the server, and what to do about it')
-        .description(
-          'Look at what the server depends on: its settings, file descriptors, disks, the database at DATABASE_URL, ' +
-            'NATS, and the way to it from outside at PUBLIC_URL. Nothing is changed. Exit code 1: there is a problem.',
-        )
-        .action(() => run((session) => doctor(session, examine))),
-      'Before the first start, after a change of settings, and whenever something is odd. Run it with the settings of ' +
-        'the server, where the server runs.',
-      'doctor',
-    );
+    program
+      .command('doctor')
+      .summary('what is wrong around the server, and what to do about it')
+      .description(
+        'Look at what the server depends on: its settings, file descriptors, disks, the database at DATABASE_URL, ' +
+          'NATS, and the way to it from outside at PUBLIC_URL. Nothing is changed. Exit code 1: there is a problem.',
+      )
+      .action(() => run((session) => doctor(session, examine)))
+      .teach(
+        'Before the first start, after a change of settings, and whenever something is odd. Run it with the settings of ' +
+          'the server, where the server runs.',
+        'doctor',
+      );
   };
 
 async function doctor(session: CommandSession, examine: Examine): Promise<number> {

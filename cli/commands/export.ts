@@ -1,10 +1,10 @@
 /** `export user`: what an operator owes a user by law. */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { UsersService } from '../../proto/generated/scriptorium/v1/users.ts';
-import { CommandFailure, exitCodes } from '../failure.ts';
+import { CommandFailure } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
 import { size } from '../table.ts';
-import { type AddCommands, teach } from './command.ts';
+import type { AddCommands } from './command.ts';
 
 /** A piece may be one large item. */
 const pieceMs = 60_000;
@@ -14,23 +14,21 @@ export const addExportCommands: AddCommands = (program, run) => {
     .command('export')
     .summary('write what an account holds')
     .description('Write what an account holds, as ciphertext.');
-  teach(
-    group
-      .command('user')
-      .argument('<email>', 'the address or name the user signs in with')
-      .option('--workspace <name>', 'the workspace, if there are several per address')
-      .option('--out <file>', 'the file to write; by default, export-UUID.txt')
-      .summary('everything that an account holds, as its client can import it')
-      .description(
-        'Write everything that an account holds: items, history and the list of its files. It is the file that the ' +
-          'client writes when it exports without decrypting. Only the user can read it, with the password.',
-      )
-      .action((email: string, options: ExportOptions) =>
-        run((session) => exportUser(session, email, options)),
-      ),
-    'When a user asks for a copy of the account and cannot sign in to fetch it.',
-    'export user alice@example.org --out alice.txt',
-  );
+  group
+    .command('user')
+    .argument('<email>', 'the address or name the user signs in with')
+    .option('--workspace <name>', 'the workspace, if there are several per address')
+    .option('--out <file>', 'the file to write; by default, export-UUID.txt')
+    .summary('everything that an account holds, as its client can import it')
+    .description(
+      'Write everything that an account holds: items, history and the list of its files. It is the file that the ' +
+        'client writes when it exports without decrypting. Only the user can read it, with the password.',
+    )
+    .action((email: string, options: ExportOptions) => run((session) => exportUser(session, email, options)))
+    .teach(
+      'When a user asks for a copy of the account and cannot sign in to fetch it.',
+      'export user alice@example.org --out alice.txt',
+    );
 };
 
 interface ExportOptions {
@@ -65,6 +63,6 @@ function create(path: string): number {
   try {
     return openSync(path, 'wx', 0o600);
   } catch (error) {
-    throw new CommandFailure(exitCodes.usage, `${path} cannot be made: ${(error as Error).message}.`);
+    throw CommandFailure.usage(`${path} cannot be made: ${(error as Error).message}.`);
   }
 }

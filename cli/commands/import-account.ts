@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { ImportService } from '../../proto/generated/scriptorium/v1/import.ts';
 import { CommandFailure, exitCodes } from '../failure.ts';
 import { RefusedError, type ServerAddress, UnreachableError } from '../http-client.ts';
@@ -18,7 +17,7 @@ import { verifyImport } from '../import/verify/verify.ts';
 import { readInputFile } from '../input-file.ts';
 import type { CommandSession } from '../session.ts';
 import { counted, formatTable } from '../table.ts';
-import { type RunWithSession, teach } from './command.ts';
+import type { RunWithSession, TeachingCommand } from './command.ts';
 import { serverUrl } from './smoke-test.ts';
 
 interface AccountOptions {
@@ -26,28 +25,30 @@ interface AccountOptions {
   readonly email: string;
   readonly accessKeyFile?: string;
   readonly history?: boolean;
+  readonly oldProtocol?: boolean;
   readonly dryRun?: boolean;
 }
 
-export function addImportAccount(group: Command, run: RunWithSession): void {
-  teach(
-    group
-      .command('account')
-      .requiredOption('--from <url>', 'the address of the other server, as apps use it')
-      .requiredOption('--email <address>', 'the address or name that signs in there')
-      .option('--access-key-file <file>', 'the file with its access key, if clients need one')
-      .option('--history', 'also bring the history of items: two requests for each of them')
-      .option('--dry-run', 'say what would come and why something would not; nothing is written')
-      .summary('bring one account from any server, with its password')
-      .description(
-        'Sign in to another server with the password of an account, and bring the account here: its items with their ' +
-          'times and its settings. It signs in here with the same password. Both sides are compared before it may.',
-      )
-      .action((options: AccountOptions) => run((session) => importAccount(session, options))),
-    'When only one account moves, or nobody can read the database of the other server. Its owner types the password. ' +
-      'Files, shared vaults and second factors do not come this way.',
-    'import account --from https://notes.example.org --email alice@example.org',
-  );
+export function addImportAccount(group: TeachingCommand, run: RunWithSession): void {
+  group
+    .command('account')
+    .requiredOption('--from <url>', 'the address of the other server, as apps use it')
+    .requiredOption('--email <address>', 'the address or name that signs in there')
+    .option('--access-key-file <file>', 'the file with its access key, if clients need one')
+    .option('--history', 'also bring the history of items: two requests for each of them')
+    .option('--old-protocol', 'the account is of protocol 001 or 002, and its server may know that')
+    .option('--dry-run', 'say what would come and why something would not; nothing is written')
+    .summary('bring one account from any server, with its password')
+    .description(
+      'Sign in to another server with the password of an account, and bring the account here: its items with their ' +
+        'times and its settings. It signs in here with the same password. Both sides are compared before it may.',
+    )
+    .action((options: AccountOptions) => run((session) => importAccount(session, options)))
+    .teach(
+      'When only one account moves, or nobody can read the database of the other server. Its owner types the password. ' +
+        'Files, shared vaults and second factors do not come this way.',
+      'import account --from https://notes.example.org --email alice@example.org',
+    );
 }
 
 async function importAccount(session: CommandSession, options: AccountOptions): Promise<number> {
@@ -73,18 +74,18 @@ async function importAccount(session: CommandSession, options: AccountOptions): 
 async function download(
   session: CommandSession,
   path: string,
-  { from, email, accessKeyFile, history = false }: AccountOptions,
+  { from, email, accessKeyFile, history = false, oldProtocol = false }: AccountOptions,
   password: string,
 ): Promise<DownloadedAccount> {
   const accessKey = accessKeyFile && readInputFile(accessKeyFile, '--access-key-file').toString().trim();
   const server: ServerAddress = { url: serverUrl(from), accessKey, deadlineMs: session.deadlineMs };
   const spool = await createSpool(path);
   try {
-    return await downloadAccount({ server, email, password, withHistory: history }, spool, session.terminal);
+    const credentials = { email, password, acceptsOldProtocol: oldProtocol };
+    return await downloadAccount({ server, ...credentials, withHistory: history }, spool, session.terminal);
   } catch (error) {
-    if (error instanceof UnreachableError)
-      throw new CommandFailure(exitCodes.unavailable, `${error.message}.`);
-    if (error instanceof RefusedError) throw new CommandFailure(exitCodes.refused, error.message);
+    if (error instanceof UnreachableError) throw CommandFailure.unavailable(`${error.message}.`);
+    if (error instanceof RefusedError) throw CommandFailure.refused(error.message);
     throw error;
   } finally {
     spool.close();
@@ -111,10 +112,10 @@ async function bring(
     preferred: new Set(),
     progress: () => undefined,
   };
-  await runImport(context, undefined, { keepClosed: true });
+  await runImport(context, undefined, { keepClosed: true, isWhole: false });
   const { report } = context;
   const isHere = !dryRun && (await target.showAccount(userUuid))?.phase === 'closed';
-  const compared = isHere ? await verifyImport(context, undefined) : undefined;
+  const compared = isHere ? await verifyImport(context, undefined, { isWhole: false }) : undefined;
   const isSame = compared?.differenceCount === 0;
   if (isSame) await target.ask(ImportService.openAccount, { userUuid, unlock: false });
   const document = { ...report.document(), userUuid, dryRun, opened: isSame, inVaults, compared };

@@ -1,6 +1,5 @@
 /** The commands of `import`. */
 import { writeFileSync } from 'node:fs';
-import type { Command } from 'commander';
 import { Option } from 'commander';
 import { ImportService } from '../../proto/generated/scriptorium/v1/import.ts';
 import { CommandFailure, exitCodes } from '../failure.ts';
@@ -19,7 +18,7 @@ import { verifyImport } from '../import/verify/verify.ts';
 import { readInputFile } from '../input-file.ts';
 import type { CommandSession } from '../session.ts';
 import { counted, formatTable } from '../table.ts';
-import { type AddCommands, teach } from './command.ts';
+import type { AddCommands, TeachingCommand } from './command.ts';
 import { addImportAccount } from './import-account.ts';
 import { uuidHelp } from './users.ts';
 
@@ -46,10 +45,10 @@ interface ImportServerOptions extends SourceOptions {
 const utcOffset = (text: string): number => {
   const minutes = Number(text);
   if (Number.isInteger(minutes) && Math.abs(minutes) <= 14 * 60) return minutes;
-  throw new CommandFailure(exitCodes.usage, '--utc-offset is a number of minutes, such as 60.');
+  throw CommandFailure.usage('--utc-offset is a number of minutes, such as 60.');
 };
 
-function withSource(command: Command): Command {
+function withSource(command: TeachingCommand): TeachingCommand {
   return command
     .requiredOption('--from <database>', 'mysql://user@host/name, or sqlite:/path/home_server.sqlite')
     .option('--password-file <file>', 'the file with the password of that database')
@@ -65,53 +64,53 @@ export const addImportCommands: AddCommands = (program, run) => {
     .command('import')
     .summary('move accounts in from the existing server')
     .description('Move accounts in from the existing server, and compare both servers. See docs/import.md.');
-  teach(
-    withSource(group.command('server'))
-      .option('--dry-run', 'say what would come, what would not and why; nothing is written')
-      .option('--keep-closed', 'let nobody sign in yet: another pass follows')
-      .addOption(
-        new Option('--without-key <choice>', 'accounts whose second factor cannot be read')
-          .choices(['stop', 'lock', 'drop'])
-          .default('stop'),
-      )
-      .option('--administrators', 'administrators over there are administrators here')
-      .option('--quotas', 'take over how much each account may upload')
-      .option('--prefer <uuid...>', 'of accounts whose addresses differ in case alone, those that come')
-      .option('--report <file>', 'where the report is kept', 'import-report.json')
-      .summary('bring everything that a server has')
-      .description(
-        'Bring the accounts of a server with their passwords, items, history, vaults, settings, second factors and ' +
-          'files. Accounts are closed until the end. Once more brings what has changed since, and nothing twice.',
-      )
-      .action((options: ImportServerOptions) => run((session) => importServer(session, options))),
-    'To move in. First with --dry-run; then with --keep-closed while the other server runs; then, with that one ' +
-      'stopped, once more without it. It may be interrupted at any time.',
-    'import server --from sqlite:/srv/home.sqlite --files /srv/uploads --env-file .env',
-    'import server --from mysql://notes@127.0.0.1/notes --password-file pw --dry-run',
-  );
-  teach(
-    withSource(group.command('verify'))
-      .option('--report <file>', 'where the report is kept', 'verify-report.json')
-      .summary('compare both servers')
-      .description(
-        'Compare every account on both servers: numbers, and digests of everything that clients are given. ' +
-          'Exit code 65: something differs.',
-      )
-      .action((options: SourceOptions) => run((session) => verify(session, options))),
-    'After the last pass, before anybody signs in. Accounts that are in use already are left out.',
-    'import verify --from sqlite:/srv/home.sqlite --files /srv/uploads --env-file .env',
-  );
+  withSource(group.command('server'))
+    .option('--dry-run', 'say what would come, what would not and why; nothing is written')
+    .option('--keep-closed', 'let nobody sign in yet: another pass follows')
+    .addOption(
+      new Option('--without-key <choice>', 'accounts whose second factor cannot be read')
+        .choices(['stop', 'lock', 'drop'])
+        .default('stop'),
+    )
+    .option('--administrators', 'administrators over there are administrators here')
+    .option('--quotas', 'take over how much each account may upload')
+    .option('--prefer <uuid...>', 'of accounts whose addresses differ in case alone, those that come')
+    .option('--report <file>', 'where the report is kept', 'import-report.json')
+    .summary('bring everything that a server has')
+    .description(
+      'Bring the accounts of a server with their passwords, items, history, vaults, settings, second factors and ' +
+        'files. Accounts are closed until the end. Once more brings what has changed since, and nothing twice.',
+    )
+    .action((options: ImportServerOptions) => run((session) => importServer(session, options)))
+    .teach(
+      'To move in. First with --dry-run; then with --keep-closed while the other server runs; then, with that one ' +
+        'stopped, once more without it. It may be interrupted at any time.',
+      'import server --from sqlite:/srv/home.sqlite --files /srv/uploads --env-file .env',
+      'import server --from mysql://notes@127.0.0.1/notes --password-file pw --dry-run',
+    );
+  withSource(group.command('verify'))
+    .option('--report <file>', 'where the report is kept', 'verify-report.json')
+    .summary('compare both servers')
+    .description(
+      'Compare every account on both servers: numbers, and digests of everything that clients are given. ' +
+        'Exit code 65: something differs.',
+    )
+    .action((options: SourceOptions) => run((session) => verify(session, options)))
+    .teach(
+      'After the last pass, before anybody signs in. Accounts that are in use already are left out.',
+      'import verify --from sqlite:/srv/home.sqlite --files /srv/uploads --env-file .env',
+    );
   addImportAccount(group, run);
-  teach(
-    group
-      .command('unlock')
-      .argument('<user>', uuidHelp)
-      .summary('open an account whose second factor could not be read')
-      .description('Let an account sign in by its password alone: its second factor could not be read.')
-      .action((userUuid) => run((session) => unlock(session, userUuid))),
-    'Once you have made sure that it is its owner who asks.',
-    'import unlock 5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11',
-  );
+  group
+    .command('unlock')
+    .argument('<user>', uuidHelp)
+    .summary('open an account whose second factor could not be read')
+    .description('Let an account sign in by its password alone: its second factor could not be read.')
+    .action((userUuid) => run((session) => unlock(session, userUuid)))
+    .teach(
+      'Once you have made sure that it is its owner who asks.',
+      'import unlock 5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11',
+    );
 };
 
 async function importServer(session: CommandSession, options: ImportServerOptions): Promise<number> {
@@ -123,7 +122,7 @@ async function importServer(session: CommandSession, options: ImportServerOption
       return { dryRun: context.dryRun, seconds, ...ended, ...report.document() };
     };
     try {
-      await runImport(context, files, { keepClosed: options.keepClosed === true });
+      await runImport(context, files, { keepClosed: options.keepClosed === true, isWhole: true });
     } catch (error) {
       keep(options.report, documentOf({ failed: (error as Error).message }));
       throw error;
@@ -145,6 +144,11 @@ function textOf(context: ImportContext, seconds: number, file: string): string {
     '',
     ...(dryRun ? [] : [`${seconds.toFixed(1)} s, ${rate} items/s.`]),
     ...keysText(context),
+    ...(report.endedVaults > 0
+      ? [
+          `${counted(report.endedVaults, 'shared vault')} of an earlier pass ${dryRun ? 'would end' : 'ended'} here, deleted there.`,
+        ]
+      : []),
     ...(report.opened > 0 ? [`${counted(report.opened, 'account')} may sign in now.`] : []),
     ...(report.locked > 0
       ? [`${counted(report.locked, 'account')} locked: \`import unlock\` opens one.`]
@@ -164,7 +168,7 @@ function keysText({ report, limits }: ImportContext): string[] {
 async function verify(session: CommandSession, options: SourceOptions): Promise<number> {
   const choices = { withoutKey: 'drop' as const, dryRun: false };
   return withContext(session, { ...options, ...choices }, async (context, files) => {
-    const compared = await verifyImport(context, files);
+    const compared = await verifyImport(context, files, { isWhole: true });
     const isSame = compared.differenceCount === 0;
     keep(options.report, { same: isSame, ...compared });
     session.answer({ same: isSame, ...compared }, () => comparedText(compared, options.report));
@@ -243,7 +247,7 @@ async function openDatabase(from: string, passwordFile: string | undefined): Pro
         : readInputFile(passwordFile, '--password-file').toString().trimEnd();
     return openMysql(new URL(from), password);
   }
-  throw new CommandFailure(exitCodes.usage, '--from is mysql://user@host/name or sqlite:/path.');
+  throw CommandFailure.usage('--from is mysql://user@host/name or sqlite:/path.');
 }
 
 /** It names accounts, so only its owner may read it. */

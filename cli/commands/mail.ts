@@ -5,7 +5,7 @@ import { MailService, type QueuedMail, type Relay } from '../../proto/generated/
 import { CommandFailure, exitCodes } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
 import { counted, formatTable, isoOf, timestamp } from '../table.ts';
-import { type AddCommands, teach } from './command.ts';
+import type { AddCommands } from './command.ts';
 
 const idHelp = 'the id of the mail, as `mail queue` lists it';
 const example = 'reminder:5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11:1';
@@ -17,103 +17,91 @@ export const addMailCommands: AddCommands = (program, run) => {
     .description(
       'See and set how the server sends mail. Nobody sees the content or the recipient of a mail.',
     );
-  teach(
-    mail
-      .command('relays')
-      .summary('list the relays')
-      .description('List the relays in the order in which they are tried.')
-      .action(() => run(showRelays)),
-    'To see which relays send mail. While the list is empty, the relay of the settings is used.',
-    'mail relays',
-  );
-  teach(
-    mail
-      .command('set-relays')
-      .argument(
-        '<file>',
-        'JSON with `relays` and `fallback`, as `mail relays --json` shows them; - is standard input',
-      )
-      .summary('replace the list of relays')
-      .description(
-        'Replace the list of relays as a whole. `credential` of a relay is its password or key; left out, it keeps the one it has.',
-      )
-      .action((file) => run((session) => setRelays(session, file))),
-    'When mail is to go another way. Secrets are read from the file, so no other process sees them as an argument.',
-    'mail relays --json > relays.json',
-    'mail set-relays relays.json',
-  );
-  teach(
-    mail
-      .command('test')
-      .argument('<recipient>', 'an address of your own')
-      .option('--relay <id>', 'this one; otherwise the first that can send', '')
-      .summary('send a test through a relay')
-      .description('Send a fixed text through a relay at once, outside the queue.')
-      .action((recipient, { relay }) => run((session) => test(session, recipient, relay))),
-    'After relays were changed.',
-    'mail test you@example.org',
-  );
-  teach(
-    mail
-      .command('queue')
-      .option('--state <state>', 'ready, leased or dead', 'dead')
-      .option('--after <token>', 'the page that comes then', '')
-      .summary('list mails that are ready, leased or dead')
-      .description('List mails that wait, are being sent, or will not be tried again, the oldest first.')
-      .action(({ state, after }) => run((session) => showQueue(session, state, after))),
-    'When readiness says mail: degraded, or when somebody misses a mail.',
-    'mail queue --state ready',
-  );
-  teach(
-    mail
-      .command('log')
-      .option('--relay <id>', 'of this relay alone', '')
-      .option('--outcome <outcome>', 'of this outcome alone', '')
-      .option('--after <token>', 'the page that comes then', '')
-      .summary('list what became of attempts')
-      .description('List the attempts to send mail and what became of each, the newest first.')
-      .action((options) => run((session) => showLog(session, options))),
-    'To see which relay fails, and how.',
-    'mail log --outcome transient-failure',
-  );
-  teach(
-    mail
-      .command('audit')
-      .option('--after <token>', 'the page that comes then', '')
-      .summary('list what administrators did with mail')
-      .description(
-        'List what administrators and operators did with relays and the queue, the newest first: who, when, what, and to which relay or mail.',
-      )
-      .action(({ after }) => run((session) => showAudit(session, after))),
-    'To see who replaced the relays, or where a password went. `move-credentials` names a relay whose kept password goes to another place.',
-    'mail audit',
-  );
-  teach(
-    mail
-      .command('retry')
-      .argument('<id>', idHelp)
-      .summary('have a mail tried again now')
-      .description('Have a mail that is dead, or waits for its next attempt, tried again now.')
-      .action((id) =>
-        run(async (session) => {
-          const { mail: retried } = await session.ask(MailService.retry, { id });
-          session.answer(retried === undefined ? { id } : mailRecord(retried), 'The mail is tried again.');
-        }),
-      ),
-    'When what kept it from being sent is mended. One that may have arrived already would arrive twice.',
-    `mail retry ${example}`,
-  );
-  teach(
-    mail
-      .command('discard')
-      .argument('<id>', idHelp)
-      .option('--yes', 'do it')
-      .summary('throw a mail away')
-      .description('Throw a mail away. It cannot be had back.')
-      .action((id, { yes = false }) => run((session) => discard(session, id, yes))),
-    'When a dead mail is of no use any more.',
-    `mail discard ${example} --yes`,
-  );
+  mail
+    .command('relays')
+    .summary('list the relays')
+    .description('List the relays in the order in which they are tried.')
+    .action(() => run(showRelays))
+    .teach(
+      'To see which relays send mail. While the list is empty, the relay of the settings is used.',
+      'mail relays',
+    );
+  mail
+    .command('set-relays')
+    .argument(
+      '<file>',
+      'JSON with `relays` and `fallback`, as `mail relays --json` shows them; - is standard input',
+    )
+    .summary('replace the list of relays')
+    .description(
+      'Replace the list of relays as a whole. `credential` of a relay is its password or key; left out, it keeps the one it has.',
+    )
+    .action((file) => run((session) => setRelays(session, file)))
+    .teach(
+      'When mail is to go another way. Secrets are read from the file, so no other process sees them as an argument.',
+      'mail relays --json > relays.json',
+      'mail set-relays relays.json',
+    );
+  mail
+    .command('test')
+    .argument('<recipient>', 'an address of your own')
+    .option('--relay <id>', 'this one; otherwise the first that can send', '')
+    .summary('send a test through a relay')
+    .description('Send a fixed text through a relay at once, outside the queue.')
+    .action((recipient, { relay }) => run((session) => test(session, recipient, relay)))
+    .teach('After relays were changed.', 'mail test you@example.org');
+  mail
+    .command('queue')
+    .option('--state <state>', 'ready, leased or dead', 'dead')
+    .option('--after <token>', 'the page that comes then', '')
+    .summary('list mails that are ready, leased or dead')
+    .description('List mails that wait, are being sent, or will not be tried again, the oldest first.')
+    .action(({ state, after }) => run((session) => showQueue(session, state, after)))
+    .teach('When readiness says mail: degraded, or when somebody misses a mail.', 'mail queue --state ready');
+  mail
+    .command('log')
+    .option('--relay <id>', 'of this relay alone', '')
+    .option('--outcome <outcome>', 'of this outcome alone', '')
+    .option('--after <token>', 'the page that comes then', '')
+    .summary('list what became of attempts')
+    .description('List the attempts to send mail and what became of each, the newest first.')
+    .action((options) => run((session) => showLog(session, options)))
+    .teach('To see which relay fails, and how.', 'mail log --outcome transient-failure');
+  mail
+    .command('audit')
+    .option('--after <token>', 'the page that comes then', '')
+    .summary('list what administrators did with mail')
+    .description(
+      'List what administrators and operators did with relays and the queue, the newest first: who, when, what, and to which relay or mail.',
+    )
+    .action(({ after }) => run((session) => showAudit(session, after)))
+    .teach(
+      'To see who replaced the relays, or where a password went. `move-credentials` names a relay whose kept password goes to another place.',
+      'mail audit',
+    );
+  mail
+    .command('retry')
+    .argument('<id>', idHelp)
+    .summary('have a mail tried again now')
+    .description('Have a mail that is dead, or waits for its next attempt, tried again now.')
+    .action((id) =>
+      run(async (session) => {
+        const { mail: retried } = await session.ask(MailService.retry, { id });
+        session.answer(retried === undefined ? { id } : mailRecord(retried), 'The mail is tried again.');
+      }),
+    )
+    .teach(
+      'When what kept it from being sent is mended. One that may have arrived already would arrive twice.',
+      `mail retry ${example}`,
+    );
+  mail
+    .command('discard')
+    .argument('<id>', idHelp)
+    .option('--yes', 'do it')
+    .summary('throw a mail away')
+    .description('Throw a mail away. It cannot be had back.')
+    .action((id, { yes = false }) => run((session) => discard(session, id, yes)))
+    .teach('When a dead mail is of no use any more.', `mail discard ${example} --yes`);
 };
 
 async function showRelays(session: CommandSession): Promise<void> {
@@ -179,7 +167,7 @@ function relaysFrom(file: string): z.infer<typeof relayFile> {
     return relayFile.parse(JSON.parse(readFileSync(file === '-' ? standardInput : file, 'utf8')));
   } catch (error) {
     const where = error instanceof z.ZodError ? `: ${error.issues[0]?.path.join('.')}` : '';
-    throw new CommandFailure(exitCodes.usage, `${file} cannot be read as a list of relays${where}.`);
+    throw CommandFailure.usage(`${file} cannot be read as a list of relays${where}.`);
   }
 }
 
@@ -257,8 +245,7 @@ const withMore = (table: string, nextPageToken: string): string =>
   nextPageToken === '' ? table : `${table}\nMore: --after ${nextPageToken}`;
 
 async function discard(session: CommandSession, id: string, yes: boolean): Promise<void> {
-  if (!yes)
-    throw new CommandFailure(exitCodes.refused, 'This would throw the mail away. Use --yes to do it.');
+  if (!yes) throw CommandFailure.refused('This would throw the mail away. Use --yes to do it.');
   await session.ask(MailService.discard, { id });
   session.answer({ id }, 'The mail is thrown away.');
 }

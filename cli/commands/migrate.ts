@@ -1,6 +1,6 @@
 /** `migrate plan` and `migrate apply`: they ask the database, not a node. */
 import type { CommandSession } from '../session.ts';
-import { type AddCommands, teach } from './command.ts';
+import type { AddCommands } from './command.ts';
 
 export interface Migrate {
   /** @throws CommandFailure */
@@ -18,25 +18,22 @@ export const addMigrateCommands =
       .command('migrate')
       .summary('show and apply what the schema of the database lacks')
       .description('Show and apply what the schema of the database at DATABASE_URL lacks for this release.');
-    teach(
-      group
-        .command('plan')
-        .summary('what would be applied')
-        .description('Show what would be applied, statement by statement. Nothing is changed.')
-        .action(() => run((session) => plan(session, migrate))),
-      'Before an upgrade, to see what it will change in the database.',
-      'migrate plan',
-    );
-    teach(
-      group
-        .command('apply')
-        .summary('bring the schema up to date')
-        .description('Bring the schema up to date. Nodes of the previous release may keep running meanwhile.')
-        .action(() => run((session) => apply(session, migrate))),
-      'Before starting nodes of a new release with MIGRATE_AT_START=false, using the command line of that ' +
-        'release. An interrupted run resumes where it stopped.',
-      'migrate apply',
-    );
+    group
+      .command('plan')
+      .summary('what would be applied')
+      .description('Show what would be applied, statement by statement. Nothing is changed.')
+      .action(() => run((session) => plan(session, migrate)))
+      .teach('Before an upgrade, to see what it will change in the database.', 'migrate plan');
+    group
+      .command('apply')
+      .summary('bring the schema up to date')
+      .description('Bring the schema up to date. Nodes of the previous release may keep running meanwhile.')
+      .action(() => run((session) => apply(session, migrate)))
+      .teach(
+        'Before starting nodes of a new release with MIGRATE_AT_START=false, using the command line of that ' +
+          'release. An interrupted run resumes where it stopped.',
+        'migrate apply',
+      );
   };
 
 async function plan(session: CommandSession, migrate: Migrate): Promise<void> {

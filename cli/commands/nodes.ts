@@ -5,72 +5,72 @@ import { ClusterService, type Node } from '../../proto/generated/scriptorium/v1/
 import { CommandFailure, exitCodes } from '../failure.ts';
 import { allPages, type CommandSession } from '../session.ts';
 import { counted, duration, formatTable } from '../table.ts';
-import { type AddCommands, millisecondsArgument, teach } from './command.ts';
+import { type AddCommands, millisecondsArgument } from './command.ts';
 
 const pollPauseMs = 500;
 const waitDefaultMs = 120_000;
 
 export const addNodeCommands: AddCommands = (program, run) => {
-  teach(
-    program
-      .command('nodes')
-      .summary('list the nodes of the cluster')
-      .description(
-        'List the nodes of the cluster: their state, how many shards each holds, which release it runs.',
-      )
-      .action(() => run(showNodes)),
-    'To see whether the cluster is whole, how far a drain or an upgrade is, and which names other commands take; ' +
-      'below the list, what the node that was asked has to say of itself, such as writes: degraded. ' +
-      'A node that is EXPIRED has lost its lease and will be declared dead; one that is GONE left or died, and ' +
-      'stays in the list until it starts again.',
-    'nodes',
-    'nodes --json | jq -r \'.nodes[] | select(.state == "DRAINING") | .id\'',
-  );
-  teach(
-    program
-      .command('drain')
-      .argument('<node>', 'the name of a node, as `nodes` lists it')
-      .summary('move all shards away from a node')
-      .description('Have a node hand over all its shards and take no more until it is restarted.')
-      .option('--wait', 'wait until the node holds no shard')
-      .option('--timeout-ms <ms>', 'the longest time to wait', millisecondsArgument, waitDefaultMs)
-      .option('--yes', 'even if no other node would take them now: it keeps them until one does')
-      .action((node, options) => run((session) => drain(session, node, options))),
-    'Before a node is stopped, upgraded or moved: its users are then served by other nodes without an error. ' +
-      'A node that is stopped with SIGTERM does the same by itself; a drain lets you see it finish first.',
-    'drain notes-2 --wait',
-    'undrain notes-2',
-  );
-  teach(
-    program
-      .command('undrain')
-      .argument('<node>', 'the name of a node, as `nodes` lists it')
-      .summary('undo a drain')
-      .description('Let a draining node take shards again.')
-      .action((node) =>
-        run(async (session) => {
-          await session.ask(ClusterService.undrainNode, { node });
-          session.answer({ node, draining: false }, `${node} takes shards again.`);
-        }),
-      ),
-    'When a drained node is to stay after all. A restarted node takes shards by itself.',
-    'undrain notes-2',
-  );
-  teach(
-    program
-      .command('rebalance')
-      .summary('bring every shard to its place now')
-      .description('Ask every node to bring each shard to its place now.')
-      .action(() =>
-        run(async (session) => {
-          await session.ask(ClusterService.rebalance, {});
-          session.answer({ asked: true }, 'Every node was asked; `nodes` shows the result.');
-        }),
-      ),
-    'After nodes came or went, when the shards should be spread evenly at once. Nodes do it by themselves, a ' +
-      'little at a time, and only once the cluster has been stable for a while.',
-    'rebalance',
-  );
+  program
+    .command('nodes')
+    .summary('list the nodes of the cluster')
+    .description(
+      'List the nodes of the cluster: their state, how many shards each holds, which release it runs.',
+    )
+    .action(() => run(showNodes))
+    .teach(
+      'To see whether the cluster is whole, how far a drain or an upgrade is, and which names other commands take; ' +
+        'below the list, what the node that was asked has to say of itself, such as writes: degraded. ' +
+        'A node that is EXPIRED has lost its lease and will be declared dead; one that is GONE left or died, and ' +
+        'stays in the list until it starts again.',
+      'nodes',
+      'nodes --json | jq -r \'.nodes[] | select(.state == "DRAINING") | .id\'',
+    );
+  program
+    .command('drain')
+    .argument('<node>', 'the name of a node, as `nodes` lists it')
+    .summary('move all shards away from a node')
+    .description('Have a node hand over all its shards and take no more until it is restarted.')
+    .option('--wait', 'wait until the node holds no shard')
+    .option('--timeout-ms <ms>', 'the longest time to wait', millisecondsArgument, waitDefaultMs)
+    .option('--yes', 'even if no other node would take them now: it keeps them until one does')
+    .action((node, options) => run((session) => drain(session, node, options)))
+    .teach(
+      'Before a node is stopped, upgraded or moved: its users are then served by other nodes without an error. ' +
+        'A node that is stopped with SIGTERM does the same by itself; a drain lets you see it finish first.',
+      'drain notes-2 --wait',
+      'undrain notes-2',
+    );
+  program
+    .command('undrain')
+    .argument('<node>', 'the name of a node, as `nodes` lists it')
+    .summary('undo a drain')
+    .description('Let a draining node take shards again.')
+    .action((node) =>
+      run(async (session) => {
+        await session.ask(ClusterService.undrainNode, { node });
+        session.answer({ node, draining: false }, `${node} takes shards again.`);
+      }),
+    )
+    .teach(
+      'When a drained node is to stay after all. A restarted node takes shards by itself.',
+      'undrain notes-2',
+    );
+  program
+    .command('rebalance')
+    .summary('bring every shard to its place now')
+    .description('Ask every node to bring each shard to its place now.')
+    .action(() =>
+      run(async (session) => {
+        await session.ask(ClusterService.rebalance, {});
+        session.answer({ asked: true }, 'Every node was asked; `nodes` shows the result.');
+      }),
+    )
+    .teach(
+      'After nodes came or went, when the shards should be spread evenly at once. Nodes do it by themselves, a ' +
+        'little at a time, and only once the cluster has been stable for a while.',
+      'rebalance',
+    );
 };
 
 const listNodes = (session: CommandSession) =>
@@ -150,8 +150,7 @@ async function drained(session: CommandSession, node: string, timeoutMs: number)
     if (shards !== reported) session.progress(`${node} still holds ${counted(shards, 'shard')}`);
     reported = shards;
     if (monotonicMs() >= endMs) {
-      throw new CommandFailure(
-        exitCodes.unavailable,
+      throw CommandFailure.unavailable(
         `${node} still holds ${counted(shards, 'shard')} after ${duration(timeoutMs)}. It is still draining.`,
       );
     }
@@ -164,17 +163,17 @@ async function heldBy(session: CommandSession, node: string): Promise<number> {
 }
 
 export const addHealthCommands: AddCommands = (program, run) => {
-  teach(
-    program
-      .command('health')
-      .summary('whether the node serves')
-      .description('Ask the node at --address whether it serves. Exit code 69: it does not.')
-      .action(() => run(health)),
-    'In scripts that wait for a node, and to see which part of a node has failed: its database, its lease and ' +
-      'shards (host), or its connection to other nodes (transport).',
-    'health',
-    'health --address notes-2.internal:9091 --json',
-  );
+  program
+    .command('health')
+    .summary('whether the node serves')
+    .description('Ask the node at --address whether it serves. Exit code 69: it does not.')
+    .action(() => run(health))
+    .teach(
+      'In scripts that wait for a node, and to see which part of a node has failed: its database, its lease and ' +
+        'shards (host), or its connection to other nodes (transport).',
+      'health',
+      'health --address notes-2.internal:9091 --json',
+    );
 };
 
 async function health(session: CommandSession): Promise<number> {
@@ -198,19 +197,19 @@ interface ShardOptions {
 }
 
 export const addShardCommands: AddCommands = (program, run) => {
-  teach(
-    program
-      .command('shards')
-      .summary('show how the shards are distributed')
-      .description('Show how many shards each node owns, and how many have no owner.')
-      .option('--node <node>', 'only those of this node')
-      .option('--all', 'list each shard with its owner and epoch')
-      .action((options) => run((session) => showShards(session, options))),
-    'To see whether the nodes share the load evenly, or whether shards are without an owner: their users are ' +
-      'not served then. Free shards are normal for a moment after a node has died.',
-    'shards',
-    'shards --node notes-2 --all',
-  );
+  program
+    .command('shards')
+    .summary('show how the shards are distributed')
+    .description('Show how many shards each node owns, and how many have no owner.')
+    .option('--node <node>', 'only those of this node')
+    .option('--all', 'list each shard with its owner and epoch')
+    .action((options) => run((session) => showShards(session, options)))
+    .teach(
+      'To see whether the nodes share the load evenly, or whether shards are without an owner: their users are ' +
+        'not served then. Free shards are normal for a moment after a node has died.',
+      'shards',
+      'shards --node notes-2 --all',
+    );
 };
 
 async function showShards(session: CommandSession, { node = '', all = false }: ShardOptions): Promise<void> {

@@ -4,7 +4,7 @@ import { CommandFailure, exitCodes } from '../failure.ts';
 import { readInputFile } from '../input-file.ts';
 import type { CommandSession } from '../session.ts';
 import { counted, formatTable, isoOf, record, timestamp } from '../table.ts';
-import { type AddCommands, teach } from './command.ts';
+import type { AddCommands } from './command.ts';
 
 const idHelp = 'the id of the subscription, as profiles of the assistant name it; left out, `default`';
 /** The node asks the provider during the call. */
@@ -17,89 +17,83 @@ export const addPairingCommands: AddCommands = (program, run) => {
     .description(
       'See, make and remove the pairings of the assistant with subscriptions at its provider. Tokens are shown to nobody.',
     );
-  teach(
-    pairing
-      .command('status')
-      .argument('[id]', idHelp, '')
-      .summary('how it is with one subscription')
-      .description(
-        'Show whether a subscription is paired, with which account, and what keeps it from being used.',
-      )
-      .action((id) => run((session) => status(session, id))),
-    'When the assistant answers nobody, and after a subscription was paired.',
-    'pairing status',
-    'pairing status team.one',
-  );
-  teach(
-    pairing
-      .command('list')
-      .summary('list the subscriptions that are paired')
-      .description('List the subscriptions that are paired, and what keeps them from being used.')
-      .action(() => run(list)),
-    'To see whether one needs to be paired again.',
-    'pairing list',
-  );
-  teach(
-    pairing
-      .command('start')
-      .argument('[id]', idHelp, '')
-      .summary('begin to pair a subscription')
-      .description(
-        'Begin to pair a subscription, or to pair it again: print the address at which its owner agrees. Treat the address like a password for the next ten minutes.',
-      )
-      .action((id) => run((session) => start(session, id))),
-    'When the settings of pairing are there, or when a pairing needs repair. A pairing that there is goes on until the new one is complete.',
-    'pairing start',
-  );
-  teach(
-    pairing
-      .command('complete')
-      .argument(
-        '[file]',
-        'contains the address that the browser came back to; without it, the command asks you',
-      )
-      .summary('complete a pairing by hand')
-      .description(
-        'Complete a pairing that `pairing start` has begun, by the address that the provider sent the browser back to.',
-      )
-      .action((file) => run((session) => complete(session, file))),
-    'When the browser could not reach this server at that address. The address has a code in it, so it is no argument.',
-    'pairing complete',
-    'pairing complete address.txt',
-  );
-  teach(
-    pairing
-      .command('unpair')
-      .argument('<id>', 'the id of the subscription')
-      .summary('remove one pairing')
-      .description('Remove one pairing here. The provider is not notified: revoke it there, too.')
-      .option('--yes', 'do it')
-      .action((id, { yes = false }) => run((session) => unpair(session, id, yes))),
-    'When a subscription shall not be used any more. Profiles that name it answer nobody then.',
-    'pairing unpair team.one --yes',
-  );
-  teach(
-    pairing
-      .command('unpair-all')
-      .summary('remove all pairings, even those that cannot be read')
-      .description('Remove all pairings here, and all unfinished ones. The provider is not notified.')
-      .option('--yes', 'do it')
-      .option('--unreadable', 'do it even if they cannot be read')
-      .action((options) => run((session) => unpairAll(session, options))),
-    'When the key of the pairings is to be another one, or is lost. If the key of the settings is wrong, set the right one instead.',
-    'pairing unpair-all --yes',
-    'pairing unpair-all --yes --unreadable',
-  );
-  teach(
-    pairing
-      .command('usage')
-      .argument('[id]', idHelp, '')
-      .summary('the requests of one pairing to the provider')
-      .description('Show how many requests and tokens were used by one pairing.')
-      .action((id) => run((session) => usage(session, id))),
-    'To compare with what the provider says, and to see who is to pay.',
-    'pairing usage',
-  );
+  pairing
+    .command('status')
+    .argument('[id]', idHelp, '')
+    .summary('how it is with one subscription')
+    .description(
+      'Show whether a subscription is paired, with which account, and what keeps it from being used.',
+    )
+    .action((id) => run((session) => status(session, id)))
+    .teach(
+      'When the assistant answers nobody, and after a subscription was paired.',
+      'pairing status',
+      'pairing status team.one',
+    );
+  pairing
+    .command('list')
+    .summary('list the subscriptions that are paired')
+    .description('List the subscriptions that are paired, and what keeps them from being used.')
+    .action(() => run(list))
+    .teach('To see whether one needs to be paired again.', 'pairing list');
+  pairing
+    .command('start')
+    .argument('[id]', idHelp, '')
+    .summary('begin to pair a subscription')
+    .description(
+      'Begin to pair a subscription, or to pair it again: print the address at which its owner agrees. Treat the address like a password for the next ten minutes.',
+    )
+    .action((id) => run((session) => start(session, id)))
+    .teach(
+      'When the settings of pairing are there, or when a pairing needs repair. A pairing that there is goes on until the new one is complete.',
+      'pairing start',
+    );
+  pairing
+    .command('complete')
+    .argument(
+      '[file]',
+      'contains the address that the browser came back to; without it, the command asks you',
+    )
+    .summary('complete a pairing by hand')
+    .description(
+      'Complete a pairing that `pairing start` has begun, by the address that the provider sent the browser back to.',
+    )
+    .action((file) => run((session) => complete(session, file)))
+    .teach(
+      'When the browser could not reach this server at that address. The address has a code in it, so it is no argument.',
+      'pairing complete',
+      'pairing complete address.txt',
+    );
+  pairing
+    .command('unpair')
+    .argument('<id>', 'the id of the subscription')
+    .summary('remove one pairing')
+    .description('Remove one pairing here. The provider is not notified: revoke it there, too.')
+    .option('--yes', 'do it')
+    .action((id, { yes = false }) => run((session) => unpair(session, id, yes)))
+    .teach(
+      'When a subscription shall not be used any more. Profiles that name it answer nobody then.',
+      'pairing unpair team.one --yes',
+    );
+  pairing
+    .command('unpair-all')
+    .summary('remove all pairings, even those that cannot be read')
+    .description('Remove all pairings here, and all unfinished ones. The provider is not notified.')
+    .option('--yes', 'do it')
+    .option('--unreadable', 'do it even if they cannot be read')
+    .action((options) => run((session) => unpairAll(session, options)))
+    .teach(
+      'When the key of the pairings is to be another one, or is lost. If the key of the settings is wrong, set the right one instead.',
+      'pairing unpair-all --yes',
+      'pairing unpair-all --yes --unreadable',
+    );
+  pairing
+    .command('usage')
+    .argument('[id]', idHelp, '')
+    .summary('the requests of one pairing to the provider')
+    .description('Show how many requests and tokens were used by one pairing.')
+    .action((id) => run((session) => usage(session, id)))
+    .teach('To compare with what the provider says, and to see who is to pay.', 'pairing usage');
 };
 
 async function status(session: CommandSession, subscriptionId: string): Promise<void> {
@@ -176,10 +170,9 @@ function parseRedirect(text: string): { readonly code: string; readonly state: s
   const address = text.trim();
   const query = URL.canParse(address) ? new URL(address).searchParams : new URLSearchParams();
   const [code, state] = [query.get('code'), query.get('state')];
-  if (query.has('error'))
-    throw new CommandFailure(exitCodes.refused, 'The provider did not agree to the pairing.');
+  if (query.has('error')) throw CommandFailure.refused('The provider did not agree to the pairing.');
   if (code !== null && state !== null) return { code, state };
-  throw new CommandFailure(exitCodes.usage, 'This is no address with the code and the state of a pairing.');
+  throw CommandFailure.usage('This is no address with the code and the state of a pairing.');
 }
 
 async function unpair(session: CommandSession, subscriptionId: string, yes: boolean): Promise<void> {
@@ -187,7 +180,7 @@ async function unpair(session: CommandSession, subscriptionId: string, yes: bool
     const { subscription } = await session.ask(PairingService.status, { subscriptionId });
     const profiles = subscription?.backendProfiles ?? [];
     const harm = profiles.length > 0 ? ` Profiles that would answer nobody: ${profiles.join(', ')}.` : '';
-    throw new CommandFailure(exitCodes.refused, `This would remove the pairing.${harm} Use --yes to do it.`);
+    throw CommandFailure.refused(`This would remove the pairing.${harm} Use --yes to do it.`);
   }
   const { unpaired } = await session.ask(PairingService.unpair, { subscriptionId, confirmReferences: true });
   session.answer(
@@ -214,10 +207,7 @@ async function unpairAll(session: CommandSession, { yes, unreadable }: UnpairAll
   if (!yes) {
     const { subscriptions } = await session.ask(PairingService.list, {});
     const what = counted(subscriptions.length, 'pairing');
-    throw new CommandFailure(
-      exitCodes.refused,
-      `This would remove ${what} and all that were begun. Use --yes to do it.`,
-    );
+    throw CommandFailure.refused(`This would remove ${what} and all that were begun. Use --yes to do it.`);
   }
   const { count } = await session.ask(PairingService.unpairAll, { unreadableToo: unreadable === true });
   session.answer({ count }, `${counted(count, 'pairing')} removed. Revoke them at the provider, too.`);

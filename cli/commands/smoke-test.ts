@@ -4,29 +4,29 @@ import { type ServerAddress, UnreachableError } from '../http-client.ts';
 import { readInputFile } from '../input-file.ts';
 import type { CommandSession } from '../session.ts';
 import { newAccount, newItem, SmokeTestClient, type TestSession } from '../smoke-test/client.ts';
-import { type AddCommands, teach } from './command.ts';
+import type { AddCommands } from './command.ts';
 
 interface Options {
   readonly accessKeyFile?: string;
 }
 
 export const addSmokeTestCommand: AddCommands = (program, run) => {
-  teach(
-    program
-      .command('smoke-test')
-      .argument('<url>', 'the address that clients use')
-      .option('--access-key-file <file>', 'the file with the access key, if clients need one')
-      .summary('use the server as a client does, once')
-      .description(
-        'Register an account, sign in on a second device, save a note, hear of it over the socket of the second ' +
-          'device, get it there, and delete the account. Exit code 1: a step went wrong; 69: the server cannot be reached.',
-      )
-      .action((url, options: Options) => run((session) => smokeTest(session, url, options))),
-    'After an installation, an upgrade, or a change in front of the server. It knows nothing but the ' +
-      'address, so it finds what a proxy spoils, too. The registration has to be open, and without a captcha.',
-    'smoke-test https://notes.example.org',
-    'smoke-test http://127.0.0.1:3000 --access-key-file access-key',
-  );
+  program
+    .command('smoke-test')
+    .argument('<url>', 'the address that clients use')
+    .option('--access-key-file <file>', 'the file with the access key, if clients need one')
+    .summary('use the server as a client does, once')
+    .description(
+      'Register an account, sign in on a second device, save a note, hear of it over the socket of the second ' +
+        'device, get it there, and delete the account. Exit code 1: a step went wrong; 69: the server cannot be reached.',
+    )
+    .action((url, options: Options) => run((session) => smokeTest(session, url, options)))
+    .teach(
+      'After an installation, an upgrade, or a change in front of the server. It knows nothing but the ' +
+        'address, so it finds what a proxy spoils, too. The registration has to be open, and without a captcha.',
+      'smoke-test https://notes.example.org',
+      'smoke-test http://127.0.0.1:3000 --access-key-file access-key',
+    );
 };
 
 async function smokeTest(session: CommandSession, url: string, { accessKeyFile }: Options): Promise<void> {
@@ -60,7 +60,7 @@ async function smokeTest(session: CommandSession, url: string, { accessKeyFile }
 
 export function serverUrl(text: string): URL {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return new URL(text);
-  throw new CommandFailure(exitCodes.usage, `${text} is not an address such as https://notes.example.org.`);
+  throw CommandFailure.usage(`${text} is not an address such as https://notes.example.org.`);
 }
 
 /**

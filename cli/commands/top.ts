@@ -10,7 +10,7 @@ import { UsersService } from '../../proto/generated/scriptorium/v1/users.ts';
 import { CommandFailure } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
 import { formatTable, size } from '../table.ts';
-import { type AddCommands, parseWholeNumber, rowLimit, teach } from './command.ts';
+import { type AddCommands, parseWholeNumber, rowLimit } from './command.ts';
 
 type RankBy = 'bytes' | 'commits' | 'messages' | 'waiting';
 
@@ -35,31 +35,31 @@ interface Options {
 const clearScreen = '\x1b[H\x1b[2J';
 
 export const addTopCommand: AddCommands = (program, run) => {
-  teach(
-    program
-      .command('top')
-      .addOption(
-        new Option('--by <what>', 'what to rank them by')
-          .choices(['bytes', 'commits', 'messages', 'waiting'])
-          .default('bytes'),
-      )
-      .option(
-        '--seconds <number>',
-        'how long to watch, or with --watch from one picture to the next',
-        (text) => parseWholeNumber(text, 1, 60),
-        2,
-      )
-      .option('--limit <number>', 'how many to show', rowLimit, 20)
-      .option('--watch', 'draw again and again until interrupted; with --json, one document after another')
-      .summary('the actors that use most memory, commits or messages')
-      .description('Watch the actors in memory on all nodes, and show those that use most.')
-      .action((options: Options) => run((session) => top(session, options))),
-    'When a node is busy or its memory grows: a single user, a vault or the queue of mail may be the reason. ' +
-      'Reads that wait for no turn are not counted.',
-    'top',
-    'top --by commits --seconds 10',
-    'top --watch',
-  );
+  program
+    .command('top')
+    .addOption(
+      new Option('--by <what>', 'what to rank them by')
+        .choices(['bytes', 'commits', 'messages', 'waiting'])
+        .default('bytes'),
+    )
+    .option(
+      '--seconds <number>',
+      'how long to watch, or with --watch from one picture to the next',
+      (text) => parseWholeNumber(text, 1, 60),
+      2,
+    )
+    .option('--limit <number>', 'how many to show', rowLimit, 20)
+    .option('--watch', 'draw again and again until interrupted; with --json, one document after another')
+    .summary('the actors that use most memory, commits or messages')
+    .description('Watch the actors in memory on all nodes, and show those that use most.')
+    .action((options: Options) => run((session) => top(session, options)))
+    .teach(
+      'When a node is busy or its memory grows: a single user, a vault or the queue of mail may be the reason. ' +
+        'Reads that wait for no turn are not counted.',
+      'top',
+      'top --by commits --seconds 10',
+      'top --watch',
+    );
 };
 
 interface Used {

@@ -5,10 +5,10 @@ import {
   UsersService,
   type UsersShowResponse,
 } from '../../proto/generated/scriptorium/v1/users.ts';
-import { CommandFailure, exitCodes } from '../failure.ts';
+import { CommandFailure } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
 import { counted, formatTable, isoOf, record, size, timestamp } from '../table.ts';
-import { type AddCommands, parseWholeNumber, teach } from './command.ts';
+import { type AddCommands, parseWholeNumber } from './command.ts';
 
 export const uuidHelp = 'the uuid of the user, as `user find` gives it';
 const example = '5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11';
@@ -21,176 +21,159 @@ export const addUserCommands: AddCommands = (program, run) => {
     .description(
       'Find users, look at them, end their sessions, ban them, set their flags, and say who is an administrator. Notes are ciphertext and stay unseen.',
     );
-  teach(
-    user
-      .command('find')
-      .argument('<email>', 'the address or name the user signs in with')
-      .summary('find the uuid of the user with an address')
-      .description('Find the uuid of the user with an address. Other commands take the uuid.')
-      .option('--workspace <name>', 'the workspace, if there are several per address')
-      .action((email, { workspace = '' }) =>
-        run(async (session) => {
-          const { userUuid } = await session.ask(UsersService.find, { email, workspace });
-          session.answer({ userUuid }, userUuid);
-        }),
-      ),
-    'First, when someone reports that something is wrong with an account.',
-    'user find alice@example.org',
-    'user show "$(scriptorium user find alice@example.org)"',
-  );
-  teach(
-    user
-      .command('list')
-      .summary('the users of the server, or those whose address contains something')
-      .description('List users by workspace and address.')
-      .option('--contains <text>', 'only users whose address contains this', '')
-      .option(
-        '--limit <number>',
-        'how many at most',
-        (text) => parseWholeNumber(text, 1, listMax),
-        listDefault,
-      )
-      .option('--after <token>', 'go on where a list ended', '')
-      .action((options) => run((session) => list(session, options))),
-    'To see who is there, and to find an account of which you know only a part of the address.',
-    'users list',
-    'users list --contains @example.org --json',
-  );
-  teach(
-    user
-      .command('show')
-      .argument('<uuid>', uuidHelp)
-      .summary('an account, its sessions, second factors, quota and size')
-      .description(
-        'Show an account: its address, age, sessions, last use, second factors, roles, and how much it stores of its quota.',
-      )
-      .action((uuid) => run((session) => show(session, uuid))),
-    'To check what an owner says about an account, and to see how much it stores.',
-    `user show ${example}`,
-  );
-  teach(
-    user
-      .command('sign-out')
-      .argument('<uuid>', uuidHelp)
-      .summary('end all sessions of a user')
-      .description('End all sessions of a user. Devices keep their notes and ask for the password again.')
-      .option('--yes', 'do it')
-      .action((uuid, { yes = false }) => run((session) => signOut(session, uuid, yes))),
-    'When a device or a token of the user is in the wrong hands. The user should change the password, too: ' +
-      'anyone who knows it can sign in again.',
-    `user sign-out ${example} --yes`,
-  );
-  teach(
-    user
-      .command('reset-factor')
-      .argument('<uuid>', uuidHelp)
-      .summary('turn the second factors of a user off')
-      .description(
-        'Turn every second factor of a user off: the authenticator app, security keys and codes by e-mail. Recovery codes and ' +
-          'trusted devices go with them. The password stays, and so do app passwords, because programs still use them: the user ' +
-          'deletes those that a lost device had. The user is told by mail.',
-      )
-      .option('--yes', 'do it')
-      .action((uuid, { yes = false }) => run((session) => resetFactors(session, uuid, yes))),
-    'When a user has lost the second factor and the recovery codes. Make sure first that it is the user who asks: from then on ' +
-      'the password alone signs in.',
-    `user reset-factor ${example} --yes`,
-  );
-  teach(
-    user
-      .command('promote')
-      .argument('<uuid>', uuidHelp)
-      .summary('make a user an administrator')
-      .description('Make a user an administrator, until `user demote`.')
-      .action((uuid) => run((session) => promote(session, uuid))),
-    'When somebody shall administer the server in a client. Rather than by ADMIN_EMAILS: an address can be ' +
-      'registered by the first who tries.',
-    `user promote ${example}`,
-  );
-  teach(
-    user
-      .command('demote')
-      .argument('<uuid>', uuidHelp)
-      .summary('make an administrator a user like any other')
-      .description('Make an administrator a user like any other, even one listed in ADMIN_EMAILS.')
-      .action((uuid) => run((session) => demote(session, uuid))),
-    'When somebody shall administer no longer, or never should have.',
-    `user demote ${example}`,
-  );
-  teach(
-    user
-      .command('ban')
-      .argument('<uuid>', uuidHelp)
-      .summary('end all sessions of a user and let none begin')
-      .description(
-        'Ban a user, until `user unban`: all sessions end, open sockets are closed, no password, token or factor opens another.',
-      )
-      .option('--reason <text>', 'for other operators and administrators; the user is not shown it', '')
-      .option('--yes', 'do it')
-      .action((uuid, { reason, yes = false }) => run((session) => ban(session, uuid, reason, yes))),
-    'When an account does harm. Its data stays, and its owner keeps what the devices have. An administrator has to be demoted ' +
-      'first.',
-    `user ban ${example} --reason "sends spam" --yes`,
-  );
-  teach(
-    user
-      .command('unban')
-      .argument('<uuid>', uuidHelp)
-      .summary('let a banned user sign in again')
-      .description('End the ban of a user. No session comes back: every device asks for the password.')
-      .action((uuid) => run((session) => unban(session, uuid))),
-    'When the reason for the ban is gone.',
-    `user unban ${example}`,
-  );
-  teach(
-    user
-      .command('flags')
-      .argument('<uuid>', uuidHelp)
-      .summary('what is set for a user')
-      .description(
-        'Show the flags of a user: what administrators and operators may set. All there are are listed.',
-      )
-      .action((uuid) => run((session) => flags(session, uuid))),
-    'To see what a user may do, and which flags there are.',
-    `user flags ${example}`,
-  );
-  teach(
-    user
-      .command('set-flag')
-      .argument('<uuid>', uuidHelp)
-      .argument('<name>', 'a flag, as `user flags` lists it')
-      .argument('<value>', 'what it is to be')
-      .summary('set a flag of a user')
-      .description('Set a flag of a user. A value that the flag cannot have is refused.')
-      .action((uuid, name, value) => run((session) => setFlag(session, uuid, name, value))),
-    'When a user shall use the assistant less or not at all, or shall have what others have not.',
-    `user set-flag ${example} AI_ENABLED false`,
-    `user set-flag ${example} AI_REQUEST_LIMIT 50`,
-  );
-  teach(
-    user
-      .command('remove-flag')
-      .argument('<uuid>', uuidHelp)
-      .argument('<name>', 'a flag, as `user flags` lists it')
-      .summary('have a flag of a user be as if it was never set')
-      .description('Remove a flag of a user: what the server does for everybody is done for the user, too.')
-      .action((uuid, name) => run((session) => setFlag(session, uuid, name, undefined))),
-    'When a user shall be treated like all others again.',
-    `user remove-flag ${example} AI_ENABLED`,
-  );
-  teach(
-    user
-      .command('audit')
-      .argument('<uuid>', uuidHelp)
-      .summary('what happened to an account')
-      .description(
-        'Show the audit trail of an account, the newest event first: sign-ins, devices, factors, tokens, what operators did.',
-      )
-      .option('--before <number>', 'only events before this one', '')
-      .action((uuid, { before }) => run((session) => audit(session, uuid, before))),
-    'When a user says that somebody else was in the account. The user can read the same.',
-    `user audit ${example}`,
-  );
+  user
+    .command('find')
+    .argument('<email>', 'the address or name the user signs in with')
+    .summary('find the uuid of the user with an address')
+    .description('Find the uuid of the user with an address. Other commands take the uuid.')
+    .option('--workspace <name>', 'the workspace, if there are several per address')
+    .action((email, { workspace = '' }) =>
+      run(async (session) => {
+        const { userUuid } = await session.ask(UsersService.find, { email, workspace });
+        session.answer({ userUuid }, userUuid);
+      }),
+    )
+    .teach(
+      'First, when someone reports that something is wrong with an account.',
+      'user find alice@example.org',
+      'user show "$(scriptorium user find alice@example.org)"',
+    );
+  user
+    .command('list')
+    .summary('the users of the server, or those whose address contains something')
+    .description('List users by workspace and address.')
+    .option('--contains <text>', 'only users whose address contains this', '')
+    .option('--limit <number>', 'how many at most', (text) => parseWholeNumber(text, 1, listMax), listDefault)
+    .option('--after <token>', 'go on where a list ended', '')
+    .action((options) => run((session) => list(session, options)))
+    .teach(
+      'To see who is there, and to find an account of which you know only a part of the address.',
+      'users list',
+      'users list --contains @example.org --json',
+    );
+  user
+    .command('show')
+    .argument('<uuid>', uuidHelp)
+    .summary('an account, its sessions, second factors, quota and size')
+    .description(
+      'Show an account: its address, age, sessions, last use, second factors, roles, and how much it stores of its quota.',
+    )
+    .action((uuid) => run((session) => show(session, uuid)))
+    .teach(
+      'To check what an owner says about an account, and to see how much it stores.',
+      `user show ${example}`,
+    );
+  user
+    .command('sign-out')
+    .argument('<uuid>', uuidHelp)
+    .summary('end all sessions of a user')
+    .description('End all sessions of a user. Devices keep their notes and ask for the password again.')
+    .option('--yes', 'do it')
+    .action((uuid, { yes = false }) => run((session) => signOut(session, uuid, yes)))
+    .teach(
+      'When a device or a token of the user is in the wrong hands. The user should change the password, too: ' +
+        'anyone who knows it can sign in again.',
+      `user sign-out ${example} --yes`,
+    );
+  user
+    .command('reset-factor')
+    .argument('<uuid>', uuidHelp)
+    .summary('turn the second factors of a user off')
+    .description(
+      'Turn every second factor of a user off: the authenticator app, security keys and codes by e-mail. Recovery codes and ' +
+        'trusted devices go with them. The password stays, and so do app passwords, because programs still use them: the user ' +
+        'deletes those that a lost device had. The user is told by mail.',
+    )
+    .option('--yes', 'do it')
+    .action((uuid, { yes = false }) => run((session) => resetFactors(session, uuid, yes)))
+    .teach(
+      'When a user has lost the second factor and the recovery codes. Make sure first that it is the user who asks: from then on ' +
+        'the password alone signs in.',
+      `user reset-factor ${example} --yes`,
+    );
+  user
+    .command('promote')
+    .argument('<uuid>', uuidHelp)
+    .summary('make a user an administrator')
+    .description('Make a user an administrator, until `user demote`.')
+    .action((uuid) => run((session) => promote(session, uuid)))
+    .teach(
+      'When somebody shall administer the server in a client. Rather than by ADMIN_EMAILS: an address can be ' +
+        'registered by the first who tries.',
+      `user promote ${example}`,
+    );
+  user
+    .command('demote')
+    .argument('<uuid>', uuidHelp)
+    .summary('make an administrator a user like any other')
+    .description('Make an administrator a user like any other, even one listed in ADMIN_EMAILS.')
+    .action((uuid) => run((session) => demote(session, uuid)))
+    .teach('When somebody shall administer no longer, or never should have.', `user demote ${example}`);
+  user
+    .command('ban')
+    .argument('<uuid>', uuidHelp)
+    .summary('end all sessions of a user and let none begin')
+    .description(
+      'Ban a user, until `user unban`: all sessions end, open sockets are closed, no password, token or factor opens another.',
+    )
+    .option('--reason <text>', 'for other operators and administrators; the user is not shown it', '')
+    .option('--yes', 'do it')
+    .action((uuid, { reason, yes = false }) => run((session) => ban(session, uuid, reason, yes)))
+    .teach(
+      'When an account does harm. Its data stays, and its owner keeps what the devices have. An administrator has to be demoted ' +
+        'first.',
+      `user ban ${example} --reason "sends spam" --yes`,
+    );
+  user
+    .command('unban')
+    .argument('<uuid>', uuidHelp)
+    .summary('let a banned user sign in again')
+    .description('End the ban of a user. No session comes back: every device asks for the password.')
+    .action((uuid) => run((session) => unban(session, uuid)))
+    .teach('When the reason for the ban is gone.', `user unban ${example}`);
+  user
+    .command('flags')
+    .argument('<uuid>', uuidHelp)
+    .summary('what is set for a user')
+    .description(
+      'Show the flags of a user: what administrators and operators may set. All there are are listed.',
+    )
+    .action((uuid) => run((session) => flags(session, uuid)))
+    .teach('To see what a user may do, and which flags there are.', `user flags ${example}`);
+  user
+    .command('set-flag')
+    .argument('<uuid>', uuidHelp)
+    .argument('<name>', 'a flag, as `user flags` lists it')
+    .argument('<value>', 'what it is to be')
+    .summary('set a flag of a user')
+    .description('Set a flag of a user. A value that the flag cannot have is refused.')
+    .action((uuid, name, value) => run((session) => setFlag(session, uuid, name, value)))
+    .teach(
+      'When a user shall use the assistant less or not at all, or shall have what others have not.',
+      `user set-flag ${example} AI_ENABLED false`,
+      `user set-flag ${example} AI_REQUEST_LIMIT 50`,
+    );
+  user
+    .command('remove-flag')
+    .argument('<uuid>', uuidHelp)
+    .argument('<name>', 'a flag, as `user flags` lists it')
+    .summary('have a flag of a user be as if it was never set')
+    .description('Remove a flag of a user: what the server does for everybody is done for the user, too.')
+    .action((uuid, name) => run((session) => setFlag(session, uuid, name, undefined)))
+    .teach('When a user shall be treated like all others again.', `user remove-flag ${example} AI_ENABLED`);
+  user
+    .command('audit')
+    .argument('<uuid>', uuidHelp)
+    .summary('what happened to an account')
+    .description(
+      'Show the audit trail of an account, the newest event first: sign-ins, devices, factors, tokens, what operators did.',
+    )
+    .option('--before <number>', 'only events before this one', '')
+    .action((uuid, { before }) => run((session) => audit(session, uuid, before)))
+    .teach(
+      'When a user says that somebody else was in the account. The user can read the same.',
+      `user audit ${example}`,
+    );
 };
 
 const listDefault = 100;
@@ -240,8 +223,7 @@ async function demote(session: CommandSession, userUuid: string): Promise<void> 
 async function ban(session: CommandSession, userUuid: string, reason: string, yes: boolean): Promise<void> {
   if (!yes) {
     const { sessions } = await session.ask(UsersService.show, { userUuid });
-    throw new CommandFailure(
-      exitCodes.refused,
+    throw CommandFailure.refused(
       `This would end ${counted(sessions, 'session')} of the user and let none begin. Use --yes to do it.`,
     );
   }
@@ -357,7 +339,7 @@ async function resetFactors(session: CommandSession, userUuid: string, yes: bool
     const { factors } = await session.ask(UsersService.show, { userUuid });
     const on = factors === undefined ? 'every second factor' : factorsText(factors);
     const what = on === 'none' ? 'nothing, as no second factor is on' : on;
-    throw new CommandFailure(exitCodes.refused, `This would turn off: ${what}. Use --yes to do it.`);
+    throw CommandFailure.refused(`This would turn off: ${what}. Use --yes to do it.`);
   }
   const { factors = noFactors } = await session.ask(UsersService.resetFactors, { userUuid });
   session.answer({ userUuid, turnedOff: factors }, `Turned off: ${factorsText(factors)}.`);
@@ -368,8 +350,7 @@ const noFactors: UserFactors = { authenticatorApp: false, securityKeys: 0, email
 async function signOut(session: CommandSession, userUuid: string, yes: boolean): Promise<void> {
   if (!yes) {
     const { sessions } = await session.ask(UsersService.show, { userUuid });
-    throw new CommandFailure(
-      exitCodes.refused,
+    throw CommandFailure.refused(
       `This would end ${counted(sessions, 'session')} of the user, on every device. Use --yes to do it.`,
     );
   }

@@ -47,6 +47,8 @@ export class ImportReport {
   /** Accounts that keep a hash of the other server until their first sign-in. */
   opened = 0;
   locked = 0;
+  /** Shared vaults that are gone here, because the other server has deleted them. */
+  endedVaults = 0;
 
   read(table: Tally, rows: number): void {
     this.#of(table).read = rows;
@@ -73,6 +75,11 @@ export class ImportReport {
   /** The row was imported, and the operator may want to know this about it. */
   note(table: Tally, reason: string, uuid: string): void {
     this.#find({ table, reason, uuid, imported: true });
+  }
+
+  ended(vaultUuid: string): void {
+    this.endedVaults += 1;
+    this.#find({ table: 'shared_vaults', reason: 'deleted-there', uuid: vaultUuid, imported: false });
   }
 
   /** Counts rows that no part of the import reached, because their owner, item or vault is gone. */
@@ -115,6 +122,7 @@ export class ImportReport {
       itemBytes: this.#bytes,
       opened: this.opened,
       locked: this.locked,
+      endedVaults: this.endedVaults,
       findings: this.#findings,
       findingsOmitted: this.#omitted,
     };

@@ -3,7 +3,7 @@
  *
  *     accounts   each account exists, closed, with its settings and factors
  *     vaults     with their members and open invites
- *     prune      removes what has moved or vanished on the other server since an earlier pass
+ *     prune      ends vaults that the other server has deleted, and removes what has moved or vanished on the other server since an earlier pass
  *     items      of each user and each vault, history first; then the messages that a user has received, and files
  *     open       the passwords sign in
  *
@@ -12,6 +12,7 @@
 import { ImportService } from '../../proto/generated/scriptorium/v1/import.ts';
 import { importAccount } from './accounts.ts';
 import { forEachConcurrently, type ImportContext } from './context.ts';
+import { endDeletedVaults } from './ended-vaults.ts';
 import { importFiles } from './files/import.ts';
 import type { SourceFiles } from './files/source.ts';
 import { importItems, pruneItems, type VaultStates } from './items.ts';
@@ -20,10 +21,16 @@ import { importVaults, type Population } from './vaults.ts';
 
 const usersConcurrencyMax = 4;
 
+interface PassOptions {
+  readonly keepClosed: boolean;
+  /** The source has all vaults of its users, so that a vault which it has not is deleted. */
+  readonly isWhole: boolean;
+}
+
 export async function runImport(
   context: ImportContext,
   files: SourceFiles | undefined,
-  { keepClosed }: { readonly keepClosed: boolean },
+  { keepClosed, isWhole }: PassOptions,
 ): Promise<void> {
   const { tables, report } = context;
   for (const table of countedTables) report.read(table, await tables.count(table));
@@ -31,7 +38,9 @@ export async function runImport(
   const population = await importAccounts(context);
   context.progress(`${population.accepted.size} accounts. Vaults …`);
   const { vaults, fresh } = await importVaults(context, population);
-  if (!context.dryRun) await pruneAll(context, population, vaults, fresh);
+  const earlier = [...population.accepted].flatMap(([uuid, { fresh: isFresh }]) => (isFresh ? [] : [uuid]));
+  if (isWhole) await endDeletedVaults(context, earlier, vaults);
+  if (!context.dryRun) await pruneAll(context, earlier, vaults, fresh);
   context.progress('Items …');
   await forEachConcurrently(population.accepted, usersConcurrencyMax, async ([uuid, { fresh: isFresh }]) => {
     const collection = { isVault: false, uuid };
@@ -81,11 +90,10 @@ async function losersOf({ tables, preferred }: ImportContext): Promise<ReadonlyS
 
 async function pruneAll(
   context: ImportContext,
-  { accepted }: Population,
+  earlier: readonly string[],
   vaults: VaultStates,
   fresh: ReadonlySet<string>,
 ): Promise<void> {
-  const earlier = [...accepted].filter(([, { fresh: isFresh }]) => !isFresh).map(([uuid]) => uuid);
   await forEachConcurrently(earlier, usersConcurrencyMax, (uuid) =>
     pruneItems(context, { collection: { isVault: false, uuid }, vaults }),
   );

@@ -14,10 +14,12 @@ import {
   type ImportShowAccountResponse,
   type ImportShowVaultResponse,
 } from '../../proto/generated/scriptorium/v1/import.ts';
+import { UsersService } from '../../proto/generated/scriptorium/v1/users.ts';
 import type { RpcMethod } from '../connection.ts';
 import { CommandFailure } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
 
+const accountsPerPage = 1_000;
 const callMs = 60_000;
 const triesMax = 40;
 const pauseMaxMs = 5_000;
@@ -53,6 +55,16 @@ export class ImportTarget {
     return this.ask(ImportService.describe, {});
   }
 
+  /** The uuids of all accounts here. */
+  async *accounts(): AsyncGenerator<string> {
+    for (let pageToken = ''; ; ) {
+      const page = await this.ask(UsersService.list, { contains: '', pageSize: accountsPerPage, pageToken });
+      yield* page.users.map(({ userUuid }) => userUuid);
+      if (page.nextPageToken === '') return;
+      pageToken = page.nextPageToken;
+    }
+  }
+
   /** Undefined if there is no such account. */
   showAccount(userUuid: string): Promise<ImportShowAccountResponse | undefined> {
     return unlessAbsent(this.ask(ImportService.showAccount, { userUuid }));
@@ -77,6 +89,12 @@ export class ImportTarget {
   /** Undefined if there is no such vault. */
   showVault(vaultUuid: string): Promise<ImportShowVaultResponse | undefined> {
     return unlessAbsent(this.ask(ImportService.showVault, { vaultUuid }));
+  }
+
+  /** Whether an import has brought the vault, and nobody has used it here. */
+  async mayEndVault(vaultUuid: string): Promise<boolean> {
+    const answer = unlessAbsent(this.ask(ImportService.endVault, { vaultUuid, checkOnly: true }));
+    return (await answer)?.refused === '';
   }
 
   /** Also works for accounts that are open already. */

@@ -10,8 +10,7 @@
 import type { Credentials, SessionTokens } from '../../actors/identity/session-tokens.ts';
 import { isRefused } from '../../actors/reply.ts';
 import { Sessions } from '../../actors/user/sessions/contract.ts';
-import { NotFoundError } from '../../runtime/errors.ts';
-import type { Actors } from '../../runtime/handles.ts';
+import { type Actors, unlessAbsent } from '../../runtime/handles.ts';
 import { accessCookiePrefix, parseCookies, secretsOf } from '../http/cookies.ts';
 import { type Refusal, refusals, statusOf } from '../http/refusal.ts';
 
@@ -102,15 +101,11 @@ const askMs = 10_000;
 export function createSessionCheck(actors: Actors): CheckSession {
   return async (credentials, bearerSuffices) => {
     const { ask } = actors.get(Sessions, credentials.userUuid);
-    try {
-      const command = bearerSuffices ? 'validateBearer' : 'validateSession';
-      const answer = await ask[command]({ credentials }, { deadlineMs: askMs });
-      if (!isRefused(answer)) return undefined;
-      const { message, tag } = answer.refused;
-      return { status: statusOf(answer.refused), message, ...(tag !== undefined && { tag }) };
-    } catch (error) {
-      if (error instanceof NotFoundError) return refusals.invalidAuth;
-      throw error;
-    }
+    const command = bearerSuffices ? 'validateBearer' : 'validateSession';
+    const answer = await unlessAbsent<object>(ask[command]({ credentials }, { deadlineMs: askMs }));
+    if (answer === undefined) return refusals.invalidAuth;
+    if (!isRefused(answer)) return undefined;
+    const { message, tag } = answer.refused;
+    return { status: statusOf(answer.refused), message, ...(tag !== undefined && { tag }) };
   };
 }

@@ -9,6 +9,7 @@
  * - Keys go to the base URL of their provider and nowhere else: no redirect is followed.
  * - No log, error or metric contains a request or an answer.
  */
+import type { Registry } from 'prom-client';
 import type { ConfiguredProviders, ProviderAccess } from '../../actors/assistant/policy.ts';
 import type { AssistantProfile, ProviderId } from '../../actors/assistant/profiles.ts';
 import {
@@ -19,6 +20,7 @@ import {
 } from '../../actors/outbound/http.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type FairShare, mayTakeOneMore } from '../../runtime/fair-share.ts';
+import { meterOf } from '../../runtime/meter.ts';
 import { Counts } from '../http/counts.ts';
 import { AssistantAnswer } from './answer.ts';
 import { anthropic } from './anthropic.ts';
@@ -236,3 +238,13 @@ const headersOf = (provider: Provider, access: ProviderAccess): Readonly<Record<
   'content-type': 'application/json',
   ...provider.headers(access),
 });
+
+/** Counts the outcomes of answers by provider and class, without any content. */
+export function countAnswers(registry: Registry): NonNullable<AssistantOptions['ended']> {
+  const answers = meterOf(registry).counter(
+    'scriptorium_assistant_answers_total',
+    'Answers of the assistant that this process has passed on, by provider and what came of them. `refused`: the provider does not accept the operator’s key; `left`: the client has gone',
+    ['provider', 'outcome'],
+  );
+  return (provider, outcome) => answers.inc({ provider, outcome });
+}

@@ -23,6 +23,18 @@ export interface Live {
   reserveReply(bytes: number): Promise<boolean>;
 }
 
+interface ContextParts {
+  readonly actors: Actors;
+  readonly credentials: Credentials | undefined;
+  readonly requestId: string;
+  readonly ask: AskOptions;
+  readonly body: RawBody;
+  readonly route: AnyRoute;
+  readonly headers: RequestHeaders;
+  readonly address: () => string;
+  readonly live: Live;
+}
+
 /** A handler's view of its request. Values that few handlers need are made on demand. */
 export class Context implements Omit<RequestContext<'optional-session'>, 'body'> {
   readonly actors: Actors;
@@ -30,85 +42,60 @@ export class Context implements Omit<RequestContext<'optional-session'>, 'body'>
   readonly requestId: string;
   readonly ask: AskOptions;
   readonly body: RawBody;
-  readonly #route: AnyRoute;
-  readonly #headers: RequestHeaders;
-  readonly #address: () => string;
-  readonly #live: Live;
+  readonly #parts: ContextParts;
 
-  constructor({
-    actors,
-    credentials,
-    requestId,
-    ask,
-    body,
-    route,
-    headers,
-    address,
-    live,
-  }: {
-    readonly actors: Actors;
-    readonly credentials: Credentials | undefined;
-    readonly requestId: string;
-    readonly ask: AskOptions;
-    readonly body: RawBody;
-    readonly route: AnyRoute;
-    readonly headers: RequestHeaders;
-    readonly address: () => string;
-    readonly live: Live;
-  }) {
-    this.actors = actors;
-    this.credentials = credentials;
-    this.requestId = requestId;
-    this.ask = ask;
-    this.body = body;
-    this.#route = route;
-    this.#headers = headers;
-    this.#address = address;
-    this.#live = live;
+  constructor(parts: ContextParts) {
+    this.actors = parts.actors;
+    this.credentials = parts.credentials;
+    this.requestId = parts.requestId;
+    this.ask = parts.ask;
+    this.body = parts.body;
+    this.#parts = parts;
   }
 
   get cookies(): Cookies {
-    return parseCookies(this.#headers.get('cookie'));
+    return parseCookies(this.#parts.headers.get('cookie'));
   }
 
   get client(): Client {
     return {
-      ipAddress: orNull(this.#address()),
-      userAgent: orNull(this.#headers.get('user-agent')),
+      ipAddress: orNull(this.#parts.address()),
+      userAgent: orNull(this.#parts.headers.get('user-agent')),
       snjsVersion: this.snjsVersion,
-      applicationVersion: orNull(this.#headers.get('x-application-version')),
+      applicationVersion: orNull(this.#parts.headers.get('x-application-version')),
     };
   }
 
   get snjsVersion(): string | null {
-    return orNull(this.#headers.get('x-snjs-version'));
+    return orNull(this.#parts.headers.get('x-snjs-version'));
   }
 
   get gone(): AbortSignal {
-    return this.#live.gone;
+    return this.#parts.live.gone;
   }
 
   get stopping(): AbortSignal {
-    return this.#live.stopping;
+    return this.#parts.live.stopping;
   }
 
   untilSessionEnds(sessionUuid: string): AbortSignal {
-    return this.#live.untilSessionEnds(sessionUuid);
+    return this.#parts.live.untilSessionEnds(sessionUuid);
   }
 
   onlyWhile(ask: AskPermission): void {
-    this.#live.onlyWhile(ask);
+    this.#parts.live.onlyWhile(ask);
   }
 
   reserveReply(bytes: number): Promise<boolean> {
-    return this.#live.reserveReply(bytes);
+    return this.#parts.live.reserveReply(bytes);
   }
 
   header(name: string): string | undefined {
-    if (!this.#route.headers?.includes(name)) {
-      throw new TypeError(`route ${this.#route.path} does not declare the header ${name}`);
+    const { route, headers } = this.#parts;
+    if (!route.headers?.includes(name)) {
+      throw new TypeError(`route ${route.path} does not declare the header ${name}`);
     }
-    const value = this.#headers.get(name);
+    const value = headers.get(name);
     return value === '' ? undefined : value;
   }
 }

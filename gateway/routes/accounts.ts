@@ -1,24 +1,19 @@
-/** Accounts: registration, change of credentials, deletion (docs/protocol/authentication.md). */
+/** Accounts: registration, change of credentials, deletion (docs/protocol/authentication.md), and their events. */
 import { z } from 'zod';
 import { sentKeyParamsSchema } from '../../actors/identity/key-params.ts';
 import { normaliseUsername } from '../../actors/identity/usernames.ts';
 import { derivedUuid } from '../../actors/identity/uuid-text.ts';
-import type { AccountSettings } from '../../actors/settings.ts';
 import { invalidAuth } from '../../actors/signed-in.ts';
 import { Account } from '../../actors/user/account/contract.ts';
-import { NotFoundError } from '../../runtime/errors.ts';
+import { AuditTrail } from '../../actors/user/audit/contract.ts';
+import { unlessAbsent } from '../../runtime/handles.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
-import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
-import type { CookieOptions } from '../settings.ts';
+import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
-import { answered, errorBodySchema, refusedAnswer, signedInAnswer } from './endpoint.ts';
+import { answered, family, refusedAnswer, signedInAnswer } from './endpoint.ts';
 import { refusingLostCookies } from './lost-cookies.ts';
+import type { RoutesOptions } from './options.ts';
 import { sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
-
-export interface AccountRouteOptions {
-  readonly settings: Pick<AccountSettings, 'workspacesPerEmail' | 'registrationsPerMinute'>;
-  readonly cookies: CookieOptions;
-}
 
 const secretText = z.string().min(1).max(1_024);
 
@@ -43,8 +38,8 @@ const credentialsRequest = z.object({
 
 const deletionBody = z.object({ message: z.string() });
 
-export function accountRoutes({ settings, cookies }: AccountRouteOptions): readonly AnyRoute[] {
-  const tag = 'Users';
+export function accountRoutes({ settings, cookies }: RoutesOptions): readonly AnyRoute[] {
+  const { route } = family({ tag: 'Users' });
   const registrations: RateBucket = {
     name: 'registration',
     perMinute: settings.registrationsPerMinute,
@@ -93,35 +88,26 @@ export function accountRoutes({ settings, cookies }: AccountRouteOptions): reado
   }
 
   const registration = (path: string, summary: string) =>
-    refusingLostCookies(cookies, {
-      method: 'POST',
-      path,
-      access: 'public',
-      summary,
-      tag,
-      request: registrationRequest,
-      replies: { 200: signInBodySchema, 400: errorBodySchema },
-      bodyLimit: 'small',
-      ...(settings.registrationsPerMinute > 0 && { rate: registrations }),
-      handle: register,
-    });
+    refusingLostCookies(
+      cookies,
+      route(`POST ${path}`, {
+        access: 'public',
+        summary,
+        request: registrationRequest,
+        replies: { 200: signInBodySchema },
+        refusals: [400],
+        ...(settings.registrationsPerMinute > 0 && { rate: registrations }),
+        handle: register,
+      }),
+    );
 
   const credentialsChange = (path: string, summary: string) =>
-    route({
-      method: 'PUT',
-      path,
+    route(`PUT ${path}`, {
       access: 'session',
       summary,
-      tag,
       request: credentialsRequest,
-      replies: {
-        200: signInBodySchema,
-        400: errorBodySchema,
-        401: errorBodySchema,
-        403: errorBodySchema,
-        423: errorBodySchema,
-      },
-      bodyLimit: 'small',
+      replies: { 200: signInBodySchema },
+      refusals: [400, 401, 403, 423],
       handle: changeCredentials,
     });
 
@@ -133,22 +119,13 @@ export function accountRoutes({ settings, cookies }: AccountRouteOptions): reado
       'Change password, e-mail or both; all other sessions end.',
     ),
     credentialsChange('/v1/users/:userUuid/password', 'Legacy alias of the change of credentials.'),
-    route({
-      method: 'DELETE',
-      path: '/v1/users/:userUuid',
+    route('DELETE /v1/users/:userUuid', {
       access: 'session',
       summary: 'Delete the account and everything it holds; needs the header x-server-password.',
-      tag,
       request: z.object({ userUuid: z.string() }),
-      replies: {
-        200: deletionBody,
-        400: errorBodySchema,
-        401: errorBodySchema,
-        403: errorBodySchema,
-        423: errorBodySchema,
-      },
+      replies: { 200: deletionBody },
+      refusals: [400, 401, 403, 423],
       headers: ['x-server-password'],
-      bodyLimit: 'small',
       handle: deleteAccountReply,
     }),
   ];
@@ -161,17 +138,23 @@ export async function deleteAccountReply(
   const { actors, credentials, ask } = context;
   const deleted = (): RouteReply => ({ status: 200, body: { message: 'Successfully deleted user.' } });
   const password = context.header('x-server-password');
-  const answer = actors
+  const deleting = actors
     .get(Account, credentials.userUuid)
     .ask.deleteAccount({ credentials, userUuid, password }, ask);
-  try {
-    return answered(await answer, deleted);
-  } catch (error) {
-    if (!(error instanceof NotFoundError)) throw error;
-    // Its last rows are gone too. Only an account that existed has a token with a right MAC.
-    return userUuid === credentials.userUuid ? deleted() : refusedAnswer(invalidAuth);
-  }
+  const answer = await unlessAbsent(deleting);
+  if (answer !== undefined) return answered(answer, deleted);
+  // Its last rows are gone too. Only an account that existed has a token with a right MAC.
+  return userUuid === credentials.userUuid ? deleted() : refusedAnswer(invalidAuth);
 }
 
 /** Derived from the call, so that a repeated registration reaches the account that the first attempt made. */
 const newUserUuid = (callId: string): string => derivedUuid(`new user\u0000${callId}`);
+
+/** The events of the account (docs/protocol/account.md, "Audit trail"). */
+export const auditTrailRoutes: readonly AnyRoute[] = [
+  family({ tag: 'Audit trail' }).endpoint('GET /v1/users/:userUuid/audit-trail', {
+    command: AuditTrail.commands.getAuditTrail,
+    summary: 'Sign-ins, devices, factors, tokens and what operators did, the newest first.',
+    refusals: [400],
+  }),
+];

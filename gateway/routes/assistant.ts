@@ -7,18 +7,15 @@ import { providerIds, providerNamed } from '../../actors/assistant/profiles.ts';
 import { AssistantBudget } from '../../actors/user/assistant/contract.ts';
 import { Sessions } from '../../actors/user/sessions/contract.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
-import type { Assistant, StreamEnd } from '../assistant/assistant.ts';
+import type { StreamEnd } from '../assistant/assistant.ts';
 import { PendingChatRequest, requestFields } from '../assistant/chat-request.ts';
 import { type PairedCredentials, pairedFor } from '../assistant/paired.ts';
-import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
-import { endpoint, errorBodySchema, flat, refusedAnswer, signedInAnswer } from './endpoint.ts';
-
-export interface AssistantRouteOptions {
-  readonly assistant: Assistant;
-}
+import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
+import { family, flat, refusedAnswer, signedInAnswer } from './endpoint.ts';
+import type { RoutesOptions } from './options.ts';
 
 const path = '/v1/assistant';
-const common = { tag: 'Assistant proxy', enveloped: false } as const;
+const { endpoint, route } = family({ tag: 'Assistant proxy', enveloped: false });
 const bodyBytesMax = 4 * 1_048_576;
 const rate: RateBucket = { name: 'assistant', perMinute: 120, by: 'user' };
 const providerId = z.enum(providerIds);
@@ -46,7 +43,7 @@ const notSent: StreamEnd = { mayHaveArrived: false };
 
 type BegunStream = z.infer<typeof AssistantBudget.commands.beginAssistantStream.ok>;
 
-export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly AnyRoute[] {
+export function assistantRoutes({ assistant }: RoutesOptions): readonly AnyRoute[] {
   async function listModels(providerText: string | undefined): Promise<RouteReply> {
     const name = providerText || assistant.config.defaultProvider;
     const provider = providerNamed(name);
@@ -117,10 +114,7 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
   }
 
   return [
-    route({
-      ...common,
-      method: 'GET',
-      path: `${path}/config`,
+    route(`GET ${path}/config`, {
       safe: true,
       access: 'public',
       summary: 'The providers that are set up, and who answers by default.',
@@ -134,47 +128,33 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
       },
       handle: async () => ({ status: 200, body: assistant.config }),
     }),
-    route({
-      ...common,
-      method: 'GET',
-      path: `${path}/models`,
+    route(`GET ${path}/models`, {
       safe: true,
       access: 'session',
       rate,
       bearerSuffices: true,
       summary: 'The models of a provider; none if it does not list them.',
       request: z.object({ provider: z.string().max(64).optional() }),
-      replies: {
-        200: z.object({ provider: providerId, models: z.array(z.string()) }),
-        400: errorBodySchema,
-        401: errorBodySchema,
-      },
+      replies: { 200: z.object({ provider: providerId, models: z.array(z.string()) }) },
+      refusals: [400, 401],
       handle: async ({ actors, credentials, ask }: RequestContext<'session'>, { provider }) => {
         const checked = actors.get(Sessions, credentials.userUuid).ask.validateBearer({ credentials }, ask);
         const reply = await signedInAnswer(checked, () => ({ status: 200 }));
         return reply.status === 200 ? listModels(provider) : reply;
       },
     }),
-    endpoint({
-      ...common,
-      method: 'GET',
-      path: `${path}/usage`,
+    endpoint(`GET ${path}/usage`, {
       command: AssistantBudget.commands.getAssistantUsage,
       summary: 'How often the assistant has answered today, and how often it may.',
     }),
-    route({
-      ...common,
-      method: 'POST',
-      path: `${path}/stream`,
+    route(`POST ${path}/stream`, {
       access: 'session',
       rate,
       bearerSuffices: true,
       summary: 'One answer of the assistant, as it is made.',
       request: requestFields,
-      replies: {
-        200: { mediaType: eventStream },
-        ...Object.fromEntries([400, 401, 403, 429, 503].map((status) => [status, errorBodySchema])),
-      },
+      replies: { 200: { mediaType: eventStream } },
+      refusals: [400, 401, 403, 429, 503],
       bodyLimit: bodyBytesMax,
       deadline: 'own',
       handle: stream,

@@ -1,18 +1,13 @@
 /** Bridge tokens (docs/protocol/account.md, "Bridge tokens"). */
 import { z } from 'zod';
-import { type BridgeTokens, invalidBridgeToken } from '../../actors/identity/bridge-tokens.ts';
+import { invalidBridgeToken } from '../../actors/identity/bridge-tokens.ts';
 import { Bridges, wrappedKeysBytesMax } from '../../actors/user/bridge/contract.ts';
-import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
-import type { CookieOptions } from '../settings.ts';
-import { answeredOr, endpoint, errorBodySchema, refusedAnswer } from './endpoint.ts';
+import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
+import { answeredOr, family, refusedAnswer } from './endpoint.ts';
+import type { RoutesOptions } from './options.ts';
 import { sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
 
-export interface BridgeTokenRouteOptions {
-  readonly bridgeTokens: Pick<BridgeTokens, 'verify'>;
-  readonly cookies: CookieOptions;
-}
-
-const tag = 'Bridge tokens';
+const { endpoint, route } = family({ tag: 'Bridge tokens' });
 /** The keys, JSON within JSON, and the fields beside them. */
 const makeBytesMax = wrappedKeysBytesMax + 64 * 1024;
 /** For bridges that name no version. */
@@ -24,7 +19,7 @@ const authentication = z.object({
   api: z.string().max(64).optional(),
 });
 
-export function bridgeTokenRoutes({ bridgeTokens, cookies }: BridgeTokenRouteOptions): readonly AnyRoute[] {
+export function bridgeTokenRoutes({ bridgeTokens, cookies }: RoutesOptions): readonly AnyRoute[] {
   async function authenticate(
     { actors, ask, client: device }: RequestContext<'public'>,
     { token, api, apiVersion = api ?? defaultVersion }: z.infer<typeof authentication>,
@@ -39,47 +34,32 @@ export function bridgeTokenRoutes({ bridgeTokens, cookies }: BridgeTokenRouteOpt
   }
 
   return [
-    endpoint({
-      method: 'GET',
-      path: '/v1/mcp-tokens',
+    endpoint('GET /v1/mcp-tokens', {
       command: Bridges.commands.listBridgeTokens,
       summary: 'The bridge tokens of the account, and when and from where each was last used.',
-      tag,
     }),
-    endpoint({
-      method: 'POST',
-      path: '/v1/mcp-tokens',
+    endpoint('POST /v1/mcp-tokens', {
       command: Bridges.commands.makeBridgeToken,
       bodyLimit: makeBytesMax,
       summary: 'Makes a bridge token and shows it only this once.',
-      tag,
       refusals: [400],
     }),
-    endpoint({
-      method: 'DELETE',
-      path: '/v1/mcp-tokens/:bridgeTokenUuid',
+    endpoint('DELETE /v1/mcp-tokens/:bridgeTokenUuid', {
       command: Bridges.commands.deleteBridgeToken,
       summary: 'Deletes a bridge token and ends the sessions it has opened.',
-      tag,
       refusals: [404],
     }),
-    endpoint({
-      method: 'GET',
-      path: '/v1/mcp-tokens/keys/:bridgeTokenUuid',
+    endpoint('GET /v1/mcp-tokens/keys/:bridgeTokenUuid', {
       command: Bridges.commands.getBridgeTokenKeys,
       summary: 'The keys that were wrapped for a bridge.',
-      tag,
       refusals: [404],
     }),
-    route({
-      method: 'POST',
-      path: '/v1/mcp-tokens/authenticate',
+    route('POST /v1/mcp-tokens/authenticate', {
       access: 'public',
       summary: 'Opens a session for a bridge, by its token alone.',
-      tag,
       request: authentication,
-      replies: { 200: signInBodySchema, 400: errorBodySchema, 401: errorBodySchema },
-      bodyLimit: 'small',
+      replies: { 200: signInBodySchema },
+      refusals: [400, 401],
       handle: authenticate,
     }),
   ];

@@ -6,117 +6,65 @@ import {
   UserCalendar,
   uidEscapedMax,
 } from '../../actors/user/calendar/contract.ts';
-import { type AnyRoute, type RequestContext, route } from '../http/route.ts';
-import { endpoint, errorBodySchema, signedInAnswer } from './endpoint.ts';
+import type { AnyRoute } from '../http/route.ts';
+import { family } from './endpoint.ts';
+import type { RoutesOptions } from './options.ts';
 
-export interface CalendarRouteOptions {
-  readonly calendar: {
-    /** The path where calendar programs find it. */
-    readonly basePath: string;
-    readonly publicUrl: string | undefined;
-  };
-}
-
-const common = { tag: 'Calendar feed', enveloped: false } as const;
+const { endpoint } = family({ tag: 'Calendar feed', enveloped: false });
 const todos = '/v1/caldav/todos';
 const tokens = '/v1/caldav/tokens';
-const { publishTodo, getCalendarFlags } = UserCalendar.commands;
 
 /** The longest description with each character escaped, and the rest. */
 const todoBytesMax = 512 * 1024;
 
 /** The published object also stands beside its parts, for readers that look in either place. */
 const published = todoResponseSchema.extend({ todo: todoResponseSchema });
-const errors = (...statuses: readonly number[]) =>
-  Object.fromEntries([401, ...statuses].map((status) => [status, errorBodySchema]));
 
-export function calendarRoutes({ calendar }: CalendarRouteOptions): readonly AnyRoute[] {
+export function calendarRoutes({ calendar }: RoutesOptions): readonly AnyRoute[] {
   const { basePath, publicUrl } = calendar;
   const server = { basePath, url: publicUrl === undefined ? null : `${publicUrl}${basePath}/` };
   return [
-    endpoint({
-      ...common,
-      method: 'GET',
-      path: todos,
+    endpoint(`GET ${todos}`, {
       command: UserCalendar.commands.listTodos,
       summary: 'The to-dos that the account has published, by uid.',
     }),
-    route({
-      ...common,
-      method: 'POST',
-      path: todos,
-      access: 'session',
+    endpoint(`POST ${todos}`, {
+      command: UserCalendar.commands.publishTodo,
       summary: 'Publishes a to-do, or replaces the one of this uid as a whole.',
-      request: publishTodo.fields,
-      replies: { 200: published, 201: published, ...errors(400, 403, 409) },
+      replies: { 200: published, 201: published },
+      replyOf: ({ created, todo }) => ({ status: created ? 201 : 200, body: { ...todo, todo } }),
+      refusals: [400, 409],
       bodyLimit: todoBytesMax,
-      handle: ({ actors, credentials, ask }: RequestContext<'session'>, request) => {
-        const answer = actors
-          .get(UserCalendar, credentials.userUuid)
-          .ask.publishTodo({ ...request, credentials }, ask);
-        return signedInAnswer(answer, ({ created, todo }) => ({
-          status: created ? 201 : 200,
-          body: { ...todo, todo },
-        }));
-      },
     }),
-    endpoint({
-      ...common,
-      method: 'DELETE',
-      path: `${todos}/:uid`,
+    endpoint(`DELETE ${todos}/:uid`, {
       command: UserCalendar.commands.unpublishTodo,
       summary: 'Takes a to-do back.',
       parameterCharactersMax: uidEscapedMax,
       refusals: [404],
     }),
-    route({
-      ...common,
-      method: 'GET',
-      path: `${tokens}/config`,
-      access: 'session',
-      safe: true,
+    endpoint(`GET ${tokens}/config`, {
+      command: UserCalendar.commands.getCalendarFlags,
       summary:
         'Whether the operator and the user have turned the calendar feed on, and where programs find it.',
-      request: getCalendarFlags.fields,
-      replies: {
-        200: calendarGates.extend({ basePath: z.string(), url: z.string().nullable() }),
-        ...errors(),
-      },
-      handle: ({ actors, credentials, ask }: RequestContext<'session'>) => {
-        const answer = actors
-          .get(UserCalendar, credentials.userUuid)
-          .ask.getCalendarFlags({ credentials }, ask);
-        return signedInAnswer(answer, (flags) => ({ status: 200, body: { ...flags, ...server } }));
-      },
+      replies: { 200: calendarGates.extend({ basePath: z.string(), url: z.string().nullable() }) },
+      replyOf: (flags) => ({ status: 200, body: { ...flags, ...server } }),
     }),
-    endpoint({
-      ...common,
-      method: 'GET',
-      path: tokens,
+    endpoint(`GET ${tokens}`, {
       command: UserCalendar.commands.listCalendarTokens,
       summary: 'The calendar tokens of the account, and when each was last used.',
     }),
-    endpoint({
-      ...common,
-      method: 'POST',
-      path: tokens,
+    endpoint(`POST ${tokens}`, {
       command: UserCalendar.commands.makeCalendarToken,
       status: 201,
       summary: 'Makes a calendar token and shows it only this once.',
       refusals: [400, 409],
     }),
-    endpoint({
-      ...common,
-      method: 'DELETE',
-      path: `${tokens}/:uuid`,
+    endpoint(`DELETE ${tokens}/:uuid`, {
       command: UserCalendar.commands.revokeCalendarToken,
       summary: 'Revokes a calendar token: it opens nothing from then on.',
       refusals: [404],
     }),
-    endpoint({
-      ...common,
-      method: 'DELETE',
-      path: tokens,
+    endpoint(`DELETE ${tokens}`, {
       command: UserCalendar.commands.revokeCalendarTokens,
       summary: 'Revokes all calendar tokens of the account.',
     }),

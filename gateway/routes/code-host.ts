@@ -1,15 +1,12 @@
 /** A note becomes a file at a code host (docs/protocol/code-host.md). Clients know it by two paths. Never in the envelope. */
 import { z } from 'zod';
 import { CodePublishing } from '../../actors/user/code-host/contract.ts';
-import type { CodeHost } from '../code-host/code-host.ts';
 import { contentBytesMax, type PublishingRequest, publishingOf } from '../code-host/publishing-request.ts';
-import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
-import { errorBodySchema, refusedAnswer, signedInAnswer } from './endpoint.ts';
+import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
+import { family, refusedAnswer, signedInAnswer } from './endpoint.ts';
+import type { RoutesOptions } from './options.ts';
 
-export interface CodeHostRouteOptions {
-  readonly codeHost: Pick<CodeHost, 'publish'>;
-}
-
+const { route } = family({ tag: 'Code-host publishing', enveloped: false });
 const paths = ['/v1/integrations/codehost/publish', '/v1/integrations/github/publish'];
 /** Line breaks and quotes take two bytes each in JSON. */
 const bodyBytesMax = 2 * contentBytesMax + 65_536;
@@ -23,7 +20,7 @@ const published = z.object({
   commitUrl: z.string().optional(),
 });
 
-export function codeHostRoutes({ codeHost }: CodeHostRouteOptions): readonly AnyRoute[] {
+export function codeHostRoutes({ codeHost }: RoutesOptions): readonly AnyRoute[] {
   async function publish(
     context: RequestContext<'session'>,
     request: PublishingRequest,
@@ -41,12 +38,8 @@ export function codeHostRoutes({ codeHost }: CodeHostRouteOptions): readonly Any
   }
 
   return paths.map((path) =>
-    route({
-      method: 'POST',
-      path,
+    route(`POST ${path}`, {
       access: 'session',
-      tag: 'Code-host publishing',
-      enveloped: false,
       bearerSuffices: true,
       summary: 'Makes a commit of one file at the code host, with a token of the user.',
       request: z.object({
@@ -58,12 +51,8 @@ export function codeHostRoutes({ codeHost }: CodeHostRouteOptions): readonly Any
         content: anyValue,
         message: anyValue,
       }),
-      replies: {
-        200: published,
-        ...Object.fromEntries(
-          [400, 401, 403, 404, 409, 422, 429, 502].map((status) => [status, errorBodySchema]),
-        ),
-      },
+      replies: { 200: published },
+      refusals: [400, 401, 403, 404, 409, 422, 429, 502],
       bodyLimit: bodyBytesMax,
       // Two or three calls, each with its own time limit.
       deadline: 'own',

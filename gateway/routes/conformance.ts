@@ -3,17 +3,13 @@
  * served only if the settings allow such runs.
  */
 import { z } from 'zod';
-import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
-import type { AccountSettings } from '../../actors/settings.ts';
 import { Signin } from '../../actors/signin/contract.ts';
-import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
-import { errorBodySchema, refusedAnswer } from './endpoint.ts';
+import { family, refusedAnswer } from './endpoint.ts';
+import type { RoutesOptions } from './options.ts';
 
-export interface ConformanceRouteOptions {
-  readonly settings: Pick<AccountSettings, 'workspacesPerEmail' | 'endToEndTesting'>;
-  readonly signinKeys: Pick<SigninKeys, 'actorId'>;
-}
+const { route } = family({ tag: 'Conformance runs' });
 
 /** A number from here on is a time in microseconds: no time has so many milliseconds. */
 const microsFrom = 1e14;
@@ -30,7 +26,7 @@ const premium = z.object({
 
 const unknown = { status: 400, message: 'There is no such account.' } as const;
 
-export function conformanceRoutes({ settings, signinKeys }: ConformanceRouteOptions): readonly AnyRoute[] {
+export function conformanceRoutes({ settings, signinKeys }: RoutesOptions): readonly AnyRoute[] {
   if (!settings.endToEndTesting) return [];
 
   async function activate(
@@ -57,15 +53,12 @@ export function conformanceRoutes({ settings, signinKeys }: ConformanceRouteOpti
   }
 
   return [
-    route({
-      method: 'POST',
-      path: '/e2e/activate-premium',
+    route('POST /e2e/activate-premium', {
       access: 'public',
       summary: 'Gives an account a subscription, for conformance runs.',
-      tag: 'Conformance runs',
       request: premium,
-      replies: { 200: z.object({ message: z.string() }), 400: errorBodySchema },
-      bodyLimit: 'small',
+      replies: { 200: z.object({ message: z.string() }) },
+      refusals: [400],
       handle: activate,
     }),
   ];

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { calendarBegin, calendarEnd, calendarOf } from '../../actors/icalendar.ts';
 import { uidEscapedMax } from '../../actors/user/calendar/contract.ts';
 import { OverloadedError } from '../../runtime/errors.ts';
-import { asProgram, type Program, type ProgramOptions, Proofs } from '../dav/program.ts';
+import { asProgram, type Program, Proofs } from '../dav/program.ts';
 import { type DescribedResource, httpDate, missingText, objectType, Responses } from '../dav/properties.ts';
 import { readPropfind, readReport, unmetCondition, wantsData } from '../dav/requests.ts';
 import { type Hrefs, type Resource, type ResourceKind, uidOf, uidOfHref } from '../dav/resources.ts';
@@ -20,16 +20,7 @@ import {
   type RouteReply,
   route,
 } from '../http/route.ts';
-
-export { wrongTokens } from '../dav/program.ts';
-
-export interface DavRouteOptions extends ProgramOptions {
-  readonly calendar: ProgramOptions['calendar'] & {
-    readonly basePath: string;
-    readonly publicUrl: string | undefined;
-  };
-  readonly settings: { readonly calendar: boolean };
-}
+import type { RoutesOptions } from './options.ts';
 
 const methods: readonly Method[] = ['OPTIONS', 'GET', 'HEAD', 'PROPFIND', 'REPORT'];
 const bodyBytesMax = 256 * 1024;
@@ -67,7 +58,7 @@ const patterns: readonly (readonly [ResourceKind, string])[] = [
 ];
 
 /** Empty if the operator has no calendar feed: then there is nothing below the path. */
-export function davRoutes(options: DavRouteOptions): readonly AnyRoute[] {
+export function davRoutes(options: RoutesOptions): readonly AnyRoute[] {
   const { basePath, publicUrl } = options.calendar;
   if (!options.settings.calendar) return [];
   const proving = { ...options, proofs: new Proofs() };

@@ -8,15 +8,16 @@ import { z } from 'zod';
 import { type Answer, type Caller, isRefused, type Refusal } from '../../actors/reply.ts';
 import { invalidAuth, type SignedInRequest, type SignedInShape } from '../../actors/signed-in.ts';
 import { User } from '../../actors/user/contract.ts';
-import { NotFoundError } from '../../runtime/errors.ts';
-import type { AskOptions } from '../../runtime/handles.ts';
+import { type AskOptions, unlessAbsent } from '../../runtime/handles.ts';
 import { type RouteRefusal, statusOf } from '../http/refusal.ts';
 import type { HeaderValues } from '../http/reply-headers.ts';
 import {
   type AnyRoute,
+  type BodyKind,
   type Method,
   type RequestContext,
   type Route,
+  type RouteAccess,
   type RouteReply,
   route,
 } from '../http/route.ts';
@@ -30,11 +31,22 @@ type Adds<Fields> = {
 
 type UserCommand<Fields, Ok> = SignedInShape<Fields, Ok> & { readonly name: string };
 
-export interface Endpoint<Fields, Ok>
-  extends Pick<
-    Route,
-    'path' | 'summary' | 'tag' | 'headers' | 'bodyLimit' | 'enveloped' | 'parameterCharactersMax'
-  > {
+/** What all routes of a family have in common. */
+type Common = Pick<Route, 'tag' | 'enveloped'>;
+
+/** A route as documents and metrics name it, such as `GET /v1/sessions`. */
+export type RouteName = `${Method} ${string}`;
+
+function named(name: RouteName): Pick<Route, 'method' | 'path'> {
+  const [method, path = ''] = name.split(' ');
+  return { method: method as Method, path };
+}
+
+type Given = keyof Common | 'method' | 'path';
+
+interface Endpoint<Fields, Ok>
+  extends Common,
+    Pick<Route, 'path' | 'summary' | 'headers' | 'bodyLimit' | 'parameterCharactersMax'> {
   readonly method: Method;
   /** A command of the `user` kind, as its contract names it. */
   readonly command: UserCommand<Fields, Ok>;
@@ -42,6 +54,9 @@ export interface Endpoint<Fields, Ok>
   readonly status?: 200 | 201 | 202 | 204;
   /** For a GET that reads but may still change something: HEAD does not run it. */
   readonly changesSomething?: boolean;
+  /** Instead of `status`, if the answer is not what the command answers: the bodies by status, and the answer. */
+  readonly replies?: Route['replies'];
+  readonly replyOf?: (ok: Ok) => RouteReply;
   /** Statuses of its refusals, in addition to those of every session. */
   readonly refusals?: readonly number[];
   /** Its answer says `success`, and so does a 400. */
@@ -54,8 +69,34 @@ export interface Endpoint<Fields, Ok>
 
 type FillRequest = (context: RequestContext<'session'>, request: object) => unknown;
 
+/** A route of another kind. */
+interface OtherRoute<A extends RouteAccess, Request, B extends BodyKind>
+  extends Omit<Route<A, Request, B>, Given | 'replies'>,
+    Partial<Pick<Route, 'replies'>> {
+  /** The statuses of its refusals, which have the usual body. */
+  readonly refusals?: readonly number[];
+}
+
+/** Makes the routes of a family, which the API description lists under one tag. */
+export const family = (common: Common) => ({
+  endpoint: <Fields extends object, Ok>(
+    name: RouteName,
+    declared: Omit<Endpoint<Fields, Ok>, Given>,
+  ): AnyRoute => endpoint({ ...named(name), ...declared, ...common }),
+  route: <const A extends RouteAccess, Request, const B extends BodyKind = 'json'>(
+    name: RouteName,
+    { refusals = [], ...declared }: OtherRoute<A, Request, B>,
+  ): Route<A, Request, B> => {
+    const replies = { ...declared.replies, ...refusedReplies(refusals) };
+    return route({ ...named(name), ...declared, ...common, replies });
+  },
+});
+
+const refusedReplies = (statuses: readonly number[]): Route['replies'] =>
+  Object.fromEntries(statuses.map((status) => [status, errorBodySchema]));
+
 /** @throws TypeError that names the endpoint if its declaration makes no sense */
-export function endpoint<Fields extends object, Ok>(declaration: Endpoint<Fields, Ok>): AnyRoute {
+function endpoint<Fields extends object, Ok>(declaration: Endpoint<Fields, Ok>): AnyRoute {
   try {
     return routeOf(declaration);
   } catch (error) {
@@ -67,6 +108,8 @@ export function endpoint<Fields extends object, Ok>(declaration: Endpoint<Fields
 function routeOf<Fields extends object, Ok>({
   command,
   status = 200,
+  replies = { [status]: status === 204 ? z.undefined() : command.ok },
+  replyOf = (ok) => usualReply(command, status, ok),
   refusals = [],
   adds = {},
   headersOf,
@@ -77,23 +120,20 @@ function routeOf<Fields extends object, Ok>({
   const ask = askFor(command);
   const additions = Object.entries(adds as Record<string, FillRequest>);
   const ofReaders = command.access === 'writes' || command.ofUser === true ? [403] : [];
-  const errors = [401, ...ofReaders, ...refusals].map((each) => [each, errorBodySchema] as const);
   return route({
     ...declared,
     access: 'session',
     bearerSuffices: command.bearerSuffices,
     ...(declared.method === 'GET' && command.access === 'reads' && !changesSomething && { safe: true }),
     request: command.fields.omit(keysOf(adds)),
-    replies: { [status]: status === 204 ? z.undefined() : command.ok, ...Object.fromEntries(errors) },
-    bodyLimit: declared.bodyLimit ?? 'small',
+    replies: { ...refusedReplies([401, ...ofReaders, ...refusals]), ...replies },
     handle: (context: RequestContext<'session'>, request) => {
       // Not spread into another object: for a large sync that costs four times as much as parsing and checking it.
-      const fields = Object.assign(request as Fields, { credentials: context.credentials });
-      for (const [name, fill] of additions) {
-        Object.assign(fields, { [name]: fill(context, fields) });
-      }
-      const reply = signedInAnswer(ask(context, fields), (ok) => {
-        const answer = replyOf(command, status, ok);
+      const fields = request as Record<string, unknown>;
+      fields['credentials'] = context.credentials;
+      for (const [name, fill] of additions) fields[name] = fill(context, fields);
+      const reply = signedInAnswer(ask(context, fields as SignedInRequest<Fields>), (ok) => {
+        const answer = replyOf(ok);
         const headers = headersOf?.(ok);
         return headers === undefined ? answer : { ...answer, headers };
       });
@@ -123,7 +163,7 @@ function askFor<Fields, Ok>(command: UserCommand<Fields, Ok>): AskUser<Fields, O
   };
 }
 
-function replyOf<Fields, Ok>(command: SignedInShape<Fields, Ok>, status: number, ok: Ok): RouteReply {
+function usualReply<Fields, Ok>(command: SignedInShape<Fields, Ok>, status: number, ok: Ok): RouteReply {
   if (status === 204) return { status };
   return command.json === undefined ? { status, body: ok } : { status, json: command.json(ok) };
 }
@@ -141,7 +181,7 @@ export const errorBodySchema = z.object({
 /** Answers with the result of `replyOf`, or the refusal. */
 export function answered<Ok>(answer: Answer<Ok>, replyOf: (ok: Ok) => RouteReply): RouteReply {
   if (isRefused(answer)) return refusedAnswer(answer.refused, answer.caller);
-  return Object.assign(replyOf(answer.ok), { caller: answer.caller });
+  return { ...replyOf(answer.ok), caller: answer.caller };
 }
 
 /** The same for an actor that may not exist (any more), which is refused as `absent`. */
@@ -150,12 +190,8 @@ export async function answeredOr<Ok>(
   answer: Promise<Answer<Ok>>,
   replyOf: (ok: Ok) => RouteReply,
 ): Promise<RouteReply> {
-  try {
-    return answered(await answer, replyOf);
-  } catch (error) {
-    if (error instanceof NotFoundError) return refusedAnswer(absent);
-    throw error;
-  }
+  const given = await unlessAbsent(answer);
+  return given === undefined ? refusedAnswer(absent) : answered(given, replyOf);
 }
 
 /** The same for a signed-in caller: a user that does not exist has no sessions. */

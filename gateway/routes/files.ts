@@ -16,36 +16,20 @@ import {
   piecesOf,
 } from '../../actors/files/layout.ts';
 import { type FileStore, FileStoreError } from '../../actors/files/store.ts';
-import type { ValetClaims, ValetTokens } from '../../actors/identity/valet-tokens.ts';
+import type { ValetClaims } from '../../actors/identity/valet-tokens.ts';
 import { type Answer, isRefused } from '../../actors/reply.ts';
 import { Files } from '../../actors/user/files/contract.ts';
-import type { Clock } from '../../runtime/clock.ts';
 import { type Actors, type Ask, unlessAbsent } from '../../runtime/handles.ts';
-import type { Random } from '../../runtime/random.ts';
 import { Downloads } from '../admission/downloads.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
 import { type InclusiveRange, parseRange, rangedReply } from '../http/ranges.ts';
 import type { RouteRefusal } from '../http/refusal.ts';
-import {
-  type AnyRoute,
-  type BodyKind,
-  type Method,
-  type RequestContext,
-  type RouteReply,
-  route,
-} from '../http/route.ts';
-import { answeredOr, endpoint, errorBodySchema, refusedAnswer, signedInAnswer } from './endpoint.ts';
+import type { AnyRoute, BodyKind, Method, RequestContext, RouteReply } from '../http/route.ts';
+import { answeredOr, errorBodySchema, family, refusedAnswer } from './endpoint.ts';
+import type { RoutesOptions } from './options.ts';
 
-export interface FileRouteOptions {
-  readonly valetTokens: Pick<ValetTokens, 'verify'>;
-  readonly files: {
-    readonly store: Pick<FileStore, 'write' | 'read'>;
-    readonly clock: Pick<Clock, 'nowMs'>;
-    readonly random: Pick<Random, 'bytes' | 'uuid'>;
-  };
-}
-
-const tag = 'Files';
+const { endpoint } = family({ tag: 'Files' });
+const ofBytes = family({ tag: 'Files', enveloped: false });
 const nothing = z.object({});
 const checkMs = 10_000;
 /** The paths where a client looks for the files of its account and of its shared vaults. */
@@ -103,7 +87,7 @@ const done = (message: string) => (): RouteReply => ({ status: 200, body: { succ
 const answer = <Ok>(answered: Promise<Answer<Ok>>, replyOf: (ok: Ok) => RouteReply): Promise<RouteReply> =>
   answeredOr(invalidToken, answered, replyOf);
 
-export function fileRoutes(options: FileRouteOptions): readonly AnyRoute[] {
+export function fileRoutes(options: RoutesOptions): readonly AnyRoute[] {
   const downloads = new Downloads();
   return [
     valetTokenRoute,
@@ -113,45 +97,27 @@ export function fileRoutes(options: FileRouteOptions): readonly AnyRoute[] {
   ];
 }
 
-const valetTokenRoute = route({
-  method: 'POST',
-  path: '/v1/files/valet-tokens',
-  access: 'session',
+const valetTokenRoute = endpoint('POST /v1/files/valet-tokens', {
+  command: Files.commands.mintValetToken,
   summary: 'A token with which the client may write, read or delete one file.',
-  tag,
-  request: Files.commands.mintValetToken.fields,
-  replies: {
-    200: Files.commands.mintValetToken.ok,
-    400: errorBodySchema,
-    401: errorBodySchema,
-    403: z.looseObject({}),
-  },
-  bodyLimit: 'small',
-  handle: ({ actors, credentials, ask }, request) =>
-    signedInAnswer(
-      actors.get(Files, credentials.userUuid).ask.mintValetToken({ ...request, credentials }, ask),
-      (body) => ({ status: body.success ? 200 : 403, body }),
-    ),
+  replies: { 200: Files.commands.mintValetToken.ok, 403: z.looseObject({}) },
+  replyOf: (body) => ({ status: body.success ? 200 : 403, body }),
+  refusals: [400],
 });
 
-const vaultValetTokenRoute = endpoint({
-  method: 'POST',
-  path: '/v1/shared-vaults/:sharedVaultUuid/valet-tokens',
+const vaultValetTokenRoute = endpoint('POST /v1/shared-vaults/:sharedVaultUuid/valet-tokens', {
   command: Files.commands.mintVaultValetToken,
   summary: 'A token with which the client may write, read, delete or move one file of a shared vault.',
-  tag,
   refusals: [400, 403],
 });
 
 function byteRoutes(
   base: string,
   of: 'account' | 'vault',
-  { valetTokens, files: { store, clock, random } }: FileRouteOptions,
+  { valetTokens, files: { store, clock, random } }: RoutesOptions,
   downloads: Downloads,
 ): AnyRoute[] {
   interface FileRoute<B extends BodyKind> {
-    readonly method: Method;
-    readonly path: string;
     readonly summary: string;
     readonly ok: AnyRoute['replies'];
     readonly headers?: readonly string[];
@@ -167,17 +133,18 @@ function byteRoutes(
     return claims !== undefined && claims.endsMs > clock.nowMs() ? claims : undefined;
   };
 
-  const byToken = <const B extends BodyKind = 'json'>(declared: FileRoute<B>): AnyRoute => {
-    const { path, ok, headers = [], handle, ...rest } = declared;
-    return route<'public', object, B>({
-      ...rest,
-      path: base + path,
+  const byToken = <const B extends BodyKind = 'json'>(
+    method: Method,
+    path: string,
+    { ok, headers = [], handle, ...declared }: FileRoute<B>,
+  ): AnyRoute =>
+    ofBytes.route<'public', object, B>(`${method} ${base}${path}`, {
+      ...declared,
       access: 'public',
-      tag,
-      enveloped: false,
       request: nothing,
       headers: ['x-valet-token', ...headers],
-      replies: { ...ok, 400: errorBodySchema, 403: errorBodySchema },
+      replies: ok,
+      refusals: [400, 403],
       rate,
       handle: async (context) => {
         const claims = verified(context.header('x-valet-token') ?? '');
@@ -186,7 +153,6 @@ function byteRoutes(
         return handle({ context, claims, owner: ownerOf(context.actors, claims) });
       },
     });
-  };
 
   async function storeChunk({ context, claims, owner }: TokenRequest<'stream'>): Promise<RouteReply> {
     const number = wholeNumberIn(context.header('x-chunk-id'));
@@ -276,9 +242,7 @@ function byteRoutes(
   }
 
   const ofVaults = [
-    byToken({
-      method: 'POST',
-      path: '/move',
+    byToken('POST', '/move', {
       summary: 'Moves a file between the account and a shared vault, or from one vault to another.',
       ok: { 200: z.object({ success: z.boolean() }) },
       handle: ({ context, claims, owner }) =>
@@ -288,9 +252,7 @@ function byteRoutes(
 
   return [
     ...(of === 'vault' ? ofVaults : []),
-    byToken({
-      method: 'POST',
-      path: '/upload/create-session',
+    byToken('POST', '/upload/create-session', {
       summary: 'Begins to upload a file.',
       ok: { 200: z.object({ success: z.boolean(), uploadId: z.string() }), 413: errorBodySchema },
       handle: ({ context, claims, owner }) => {
@@ -301,9 +263,7 @@ function byteRoutes(
         }));
       },
     }),
-    byToken({
-      method: 'POST',
-      path: '/upload/chunk',
+    byToken('POST', '/upload/chunk', {
       summary: 'Stores one chunk of a file, of the number in `x-chunk-id`; one sent before is replaced.',
       ok: { 200: doneSchema, 411: errorBodySchema, 413: errorBodySchema, 507: errorBodySchema },
       headers: ['x-chunk-id', 'content-length', 'transfer-encoding'],
@@ -312,25 +272,19 @@ function byteRoutes(
       streamOf: (header) => verified(header('x-valet-token'))?.userUuid,
       handle: storeChunk,
     }),
-    byToken({
-      method: 'POST',
-      path: '/upload/close-session',
+    byToken('POST', '/upload/close-session', {
       summary: 'Makes a file of the chunks, instead of an earlier one of its name.',
       ok: { 200: doneSchema },
       handle: ({ context, claims, owner }) =>
         answer(owner.closeUpload({ claims }, context.ask), done('The file is stored.')),
     }),
-    byToken({
-      method: 'GET',
-      path: '',
+    byToken('GET', '', {
       summary: 'Part of a file, from where `range` begins, of at most `x-chunk-size` bytes.',
       ok: { 206: { mediaType: bytesType }, 404: errorBodySchema, 416: errorBodySchema },
       headers: ['range', 'x-chunk-size'],
       handle: download,
     }),
-    byToken({
-      method: 'DELETE',
-      path: '',
+    byToken('DELETE', '', {
       summary: 'Deletes a file.',
       ok: { 200: doneSchema },
       handle: ({ context, claims, owner }) =>

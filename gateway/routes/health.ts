@@ -3,33 +3,30 @@
  * of them uses the envelope or needs a session.
  */
 import { z } from 'zod';
-import { checkResults, type Readiness } from '../../runtime/readiness.ts';
+import { checkResults } from '../../runtime/readiness.ts';
 import { type ProxyProbe, probeHeader } from '../admission/proxy-probe.ts';
 import { unlimited } from '../admission/rate-limit.ts';
 import { htmlType } from '../http/responder.ts';
-import { type AnyRoute, type RequestContext, route } from '../http/route.ts';
+import type { AnyRoute, RequestContext } from '../http/route.ts';
 import { administrationPage } from '../pages/administration/page.ts';
 import { administrationPath } from '../pages/administration/path.ts';
 import type { HtmlPage } from '../pages/document.ts';
 import { viewerPage } from '../pages/viewer/page.ts';
+import { family } from './endpoint.ts';
+import type { RoutesOptions } from './options.ts';
 
-export interface HealthRouteOptions {
-  readonly readiness: Readiness;
-  readonly filesServerUrl: string;
-  /** `CAPTCHA_UI_URL`; null when no captcha is configured. */
-  readonly captchaUiUrl: string | null;
-  /** Answers the operator's `doctor`. Absent: nobody is answered. */
-  readonly proxyProbe?: ProxyProbe;
-}
-
-const tag = 'Health and metadata';
+/** Of the descriptions, too. */
+export const metadata = family({ tag: 'Health and metadata', enveloped: false });
+const { route } = metadata;
 const nothing = z.object({});
 /** About as long as a probe waits. */
 const notReadyRetrySeconds = 5;
 
-export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
+type HealthOptions = Pick<RoutesOptions, 'readiness' | 'filesServerUrl' | 'captchaUiUrl' | 'proxyProbe'>;
+
+export function healthRoutes(options: HealthOptions): readonly AnyRoute[] {
   const { readiness, filesServerUrl, captchaUiUrl, proxyProbe } = options;
-  const metadata = {
+  const body = {
     captchaUIUrl: captchaUiUrl,
     // Clients take `data` if there is one, and others read the bare field. This form serves both.
     data: { captchaUIUrl: captchaUiUrl },
@@ -37,15 +34,11 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
   };
 
   const liveness = (path: string): AnyRoute =>
-    route({
-      method: 'GET',
-      path,
+    route(`GET ${path}`, {
       safe: true,
       access: 'public',
       rate: unlimited,
       summary: 'Whether the process answers at all.',
-      tag,
-      enveloped: false,
       request: nothing,
       headers: probedHeaders,
       replies: { 200: z.literal('OK') },
@@ -60,15 +53,11 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
   return [
     liveness('/healthcheck'),
     liveness('/health'),
-    route({
-      method: 'GET',
-      path: '/healthcheck/readiness',
+    route('GET /healthcheck/readiness', {
       safe: true,
       access: 'public',
       rate: unlimited,
       summary: 'Whether the process and all it depends on can serve requests.',
-      tag,
-      enveloped: false,
       request: nothing,
       replies: { 200: readinessBody('ready'), 503: readinessBody('not_ready') },
       handle: async () => {
@@ -78,26 +67,18 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
         return { status: 503, body, headers: { 'Retry-After': String(notReadyRetrySeconds) } };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/v1/meta',
+    route('GET /v1/meta', {
       safe: true,
       access: 'public',
       summary: 'What a client should know of the server before it registers.',
-      tag,
-      enveloped: false,
       request: nothing,
       replies: { 200: metadataBody },
-      handle: async () => ({ status: 200, body: metadata }),
+      handle: async () => ({ status: 200, body }),
     }),
-    route({
-      method: 'GET',
-      path: '/robots.txt',
+    route('GET /robots.txt', {
       safe: true,
       access: 'public',
       summary: 'Keeps crawlers out.',
-      tag,
-      enveloped: false,
       request: nothing,
       replies: { 200: z.string() },
       handle: async () => ({
@@ -142,15 +123,11 @@ const page = `<!doctype html>
 </html>
 `;
 
-export const frontPageRoute: AnyRoute = route({
-  method: 'GET',
-  path: '/',
+export const frontPageRoute: AnyRoute = route('GET /', {
   safe: true,
   access: 'public',
   summary:
     'A page for people who open the address in a browser; with `shared`, the one that opens public shares.',
-  tag: 'Health and metadata',
-  enveloped: false,
   request: z.object({ shared: z.string().optional() }),
   replies: { 200: z.string() },
   handle: async (_context, { shared }) => {
@@ -159,14 +136,10 @@ export const frontPageRoute: AnyRoute = route({
   },
 });
 
-export const administrationPageRoute: AnyRoute = route({
-  method: 'GET',
-  path: administrationPath,
+export const administrationPageRoute: AnyRoute = route(`GET ${administrationPath}`, {
   safe: true,
   access: 'public',
   summary: 'The page for administrators. Served with `ADMINISTRATION_PAGE` alone.',
-  tag: 'Health and metadata',
-  enveloped: false,
   request: z.object({}),
   replies: { 200: z.string() },
   handle: async () => documentReply(await administrationPage()),

@@ -1,12 +1,15 @@
-/** Item sync, integrity and single items (docs/protocol/sync.md). */
+/** Item sync, integrity, single items and their history (docs/protocol/sync.md). */
+
+import { z } from 'zod';
 import type { AnsweredCommand, IdentityInput } from '../../actors/sync-command.ts';
 import { Items } from '../../actors/user/items/contract.ts';
+import { Revisions } from '../../actors/user/revisions/contract.ts';
 import { SyncLane } from '../../actors/user/sync-lane/contract.ts';
 import type { HeaderValues } from '../http/reply-headers.ts';
-import type { RequestContext } from '../http/route.ts';
-import { endpoint } from './endpoint.ts';
+import type { AnyRoute, RequestContext } from '../http/route.ts';
+import { family, type RouteName, refusedAnswer } from './endpoint.ts';
 
-const tag = 'Sync and items';
+const { endpoint } = family({ tag: 'Sync and items' });
 
 const commandIdHeader = 'x-sync-command-id';
 const commandDigestHeader = 'x-sync-command-digest';
@@ -43,44 +46,72 @@ function commandHeaders(reply: object): HeaderValues | undefined {
 }
 
 export const itemRoutes = [
-  endpoint({
-    method: 'POST',
-    path: '/v1/items',
+  endpoint('POST /v1/items', {
     command: Items.commands.sync,
     summary: 'Saves items and gives those that changed since the token.',
-    tag,
     bodyLimit: 'large',
     refusals: [400, 409, 413, 429],
     headers: [commandIdHeader, commandDigestHeader],
     adds: { snjs_version: ({ snjsVersion }) => snjsVersion, identity: identityOf },
     headersOf: commandHeaders,
   }),
-  endpoint({
-    method: 'GET',
-    path: '/v1/items/sync-command/:commandId',
+  endpoint('GET /v1/items/sync-command/:commandId', {
     command: SyncLane.commands.getSyncCommand,
     changesSomething: true,
     summary: 'What has become of a sync that its client has named.',
-    tag,
     headers: [commandDigestHeader],
     refusals: [409],
     adds: { digest: (context) => context.header(commandDigestHeader) },
   }),
-  endpoint({
-    method: 'POST',
-    path: '/v1/items/check-integrity',
+  endpoint('POST /v1/items/check-integrity', {
     command: Items.commands.checkIntegrity,
     summary: 'Tells which of the user’s items differ from what the client has.',
-    tag,
     bodyLimit: 'large',
     refusals: [400],
   }),
-  endpoint({
-    method: 'GET',
-    path: '/v1/items/:uuid',
+  endpoint('GET /v1/items/:uuid', {
     command: Items.commands.getItem,
     summary: 'Gives one item of the user, also when it is deleted.',
-    tag,
     refusals: [404],
+  }),
+];
+
+// --- the history of items (docs/protocol/sync.md, "Revisions") ----------------------------------------------------
+
+const revisions = family({ tag: 'Revisions' });
+
+const retired = { status: 410, message: 'Please update your application to see the history of notes.' };
+
+/**
+ * Old clients look here for the history of an item. The answer tells them to update, so that they do not find an
+ * empty history.
+ */
+const retiredRevisions = (name: RouteName): AnyRoute =>
+  revisions.route(name, {
+    access: 'public',
+    summary: 'Retired; tells old clients to update.',
+    request: z.object({}),
+    refusals: [410],
+    handle: async () => refusedAnswer(retired),
+  });
+
+export const revisionRoutes: readonly AnyRoute[] = [
+  retiredRevisions('GET /v1/items/:uuid/revisions'),
+  retiredRevisions('GET /v1/items/:uuid/revisions/:id'),
+  retiredRevisions('DELETE /v1/items/:uuid/revisions/:id'),
+  revisions.endpoint('GET /v2/items/:itemUuid/revisions', {
+    command: Revisions.commands.listRevisions,
+    summary: 'The revisions of an item, the newest first, without their content.',
+    refusals: [400],
+  }),
+  revisions.endpoint('GET /v2/items/:itemUuid/revisions/:id', {
+    command: Revisions.commands.getRevision,
+    summary: 'One revision of an item.',
+    refusals: [400, 404],
+  }),
+  revisions.endpoint('DELETE /v2/items/:itemUuid/revisions/:id', {
+    command: Revisions.commands.deleteRevision,
+    summary: 'Deletes one revision of an item.',
+    refusals: [400],
   }),
 ];

@@ -6,7 +6,7 @@
  */
 import { isIP } from 'node:net';
 import type { RouteRefusal } from '../http/refusal.ts';
-import { type AnyRoute, type RequestContext, type Route, route } from '../http/route.ts';
+import type { AnyRoute, RequestContext, Route } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
 import { errorBodySchema, refusedAnswer } from './endpoint.ts';
 
@@ -40,7 +40,7 @@ export function refusingLostCookies<Request extends { readonly api?: string | nu
   cookies: CookieOptions,
   opening: Route<'public', Request>,
 ): AnyRoute {
-  return route({
+  return {
     ...opening,
     headers: [...(opening.headers ?? []), 'origin', 'host', 'sec-fetch-site', 'x-forwarded-proto'],
     replies: { 400: errorBodySchema, ...opening.replies },
@@ -55,7 +55,7 @@ export function refusingLostCookies<Request extends { readonly api?: string | nu
       const refused = request.api === cookieApiVersion ? lostCookies(cookies, headers) : undefined;
       return refused === undefined ? opening.handle(context, request) : refusedAnswer(refused);
     },
-  });
+  };
 }
 
 /** Undefined if the browser seems to return them. */

@@ -1,49 +1,34 @@
 /** Messages between users (docs/protocol/inbox.md, "Messages"). */
 import { Inbox } from '../../actors/user/inbox/contract.ts';
-import { endpoint } from './endpoint.ts';
+import { family } from './endpoint.ts';
 
-const tag = 'Messages';
+const { endpoint } = family({ tag: 'Messages' });
 
 /** The longest message, its field names, and the escapes that JSON may need. */
 const bodyBytesMax = 128 * 1024;
 
 export const messageRoutes = [
-  endpoint({
-    method: 'GET',
-    path: '/v1/messages',
+  endpoint('GET /v1/messages', {
     command: Inbox.commands.listMessages,
     summary: 'The messages that wait for the caller.',
-    tag,
   }),
-  endpoint({
-    method: 'GET',
-    path: '/v1/messages/outbound',
+  endpoint('GET /v1/messages/outbound', {
     command: Inbox.commands.listSentMessages,
     summary: 'The messages that the caller has sent and that nobody has deleted.',
-    tag,
   }),
-  endpoint({
-    method: 'POST',
-    path: '/v1/messages',
+  endpoint('POST /v1/messages', {
     command: Inbox.commands.sendMessage,
     summary: 'Sends a message to a user.',
-    tag,
     bodyLimit: bodyBytesMax,
     refusals: [400, 413],
   }),
-  endpoint({
-    method: 'DELETE',
-    path: '/v1/messages/inbound',
+  endpoint('DELETE /v1/messages/inbound', {
     command: Inbox.commands.deleteMessages,
     summary: 'Deletes all messages that wait for the caller.',
-    tag,
   }),
-  endpoint({
-    method: 'DELETE',
-    path: '/v1/messages/:messageUuid',
+  endpoint('DELETE /v1/messages/:messageUuid', {
     command: Inbox.commands.deleteMessage,
     summary: 'Deletes a message that the caller has sent or got.',
-    tag,
     refusals: [400],
   }),
 ];

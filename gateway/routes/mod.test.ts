@@ -9,8 +9,8 @@ import { startGateway, testSocketTokens, testSyncTickets } from '../../test/kit/
 import { noProviders } from '../../test/kit/no-providers.ts';
 import { keyedTools } from '../../test/kit/provided.ts';
 import { createRateLimiter } from '../admission/rate-limit.ts';
+import { wrongTokens } from '../dav/program.ts';
 import { gatewaySettings } from '../settings.ts';
-import { wrongTokens } from './dav.ts';
 import { allRoutes } from './mod.ts';
 
 const routes = allRoutes({

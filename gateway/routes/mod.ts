@@ -1,73 +1,36 @@
 /** Every route of the HTTP interface. A family of endpoints adds its list here. */
 import { z } from 'zod';
-import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { openApiDocument } from '../http/openapi.ts';
-import { type AnyRoute, route } from '../http/route.ts';
+import type { AnyRoute } from '../http/route.ts';
 import { asyncApiDocument } from '../sockets/description.ts';
-import { type AccountRouteOptions, accountRoutes } from './accounts.ts';
+import { accountRoutes, auditTrailRoutes } from './accounts.ts';
 import { adminRoutes } from './admin.ts';
-import { appPasswordRoutes } from './app-passwords.ts';
-import { type AssistantRouteOptions, assistantRoutes } from './assistant.ts';
-import { auditTrailRoutes } from './audit-trail.ts';
-import { type AuthenticatorRouteOptions, authenticatorRoutes } from './authenticators.ts';
-import { type BridgeTokenRouteOptions, bridgeTokenRoutes } from './bridge-tokens.ts';
-import { type CalendarRouteOptions, calendarRoutes } from './calendar.ts';
-import { type CodeHostRouteOptions, codeHostRoutes } from './code-host.ts';
-import { type ConformanceRouteOptions, conformanceRoutes } from './conformance.ts';
-import { type DavRouteOptions, davRoutes } from './dav.ts';
-import { deadManSwitchRoutes } from './dead-man-switches.ts';
+import { assistantRoutes } from './assistant.ts';
+import { bridgeTokenRoutes } from './bridge-tokens.ts';
+import { calendarRoutes } from './calendar.ts';
+import { codeHostRoutes } from './code-host.ts';
+import { conformanceRoutes } from './conformance.ts';
+import { davRoutes } from './dav.ts';
 import { emailDeliveryRoutes } from './email-delivery.ts';
-import { emailReminderRoutes } from './email-reminders.ts';
-import { type EmailedCodeRouteOptions, emailedCodeRoutes } from './emailed-codes.ts';
-import { type FileRouteOptions, fileRoutes } from './files.ts';
-import { administrationPageRoute, frontPageRoute, type HealthRouteOptions, healthRoutes } from './health.ts';
-import { itemRoutes } from './items.ts';
+import { factorRoutes } from './factors.ts';
+import { fileRoutes } from './files.ts';
+import { administrationPageRoute, frontPageRoute, healthRoutes, metadata } from './health.ts';
+import { itemRoutes, revisionRoutes } from './items.ts';
 import { messageRoutes } from './messages.ts';
 import { notOfferedRoutes } from './not-offered.ts';
-import { type PairingRouteOptions, pairingRoutes } from './pairing.ts';
-import { type PublicShareRouteOptions, publicShareRoutes } from './public-shares.ts';
-import { type RecoveryRouteOptions, recoveryRoutes } from './recovery.ts';
-import { reminderDeliveryRoutes } from './reminder-delivery.ts';
+import type { RoutesOptions } from './options.ts';
+import { pairingRoutes } from './pairing.ts';
+import { publicShareRoutes } from './public-shares.ts';
+import { recoveryRoutes } from './recovery.ts';
+import { reminderRoutes } from './reminders.ts';
 import { requestRoutes } from './requests.ts';
-import { revisionRoutes } from './revisions.ts';
-import { type SessionRouteOptions, sessionRoutes } from './sessions.ts';
+import { sessionRoutes } from './sessions.ts';
 import { settingRoutes } from './settings.ts';
 import { sharedVaultRoutes } from './shared-vaults.ts';
-import { type SignInRouteOptions, signInRoutes } from './sign-in.ts';
-import { type SocketRouteOptions, socketRoutes } from './sockets.ts';
-import { type SubscriptionRouteOptions, subscriptionRoutes } from './subscriptions.ts';
+import { signInRoutes } from './sign-in.ts';
+import { socketRoutes } from './sockets.ts';
+import { subscriptionRoutes } from './subscriptions.ts';
 import { unsubscribeRoutes } from './unsubscribe.ts';
-
-export interface RoutesOptions
-  extends HealthRouteOptions,
-    AccountRouteOptions,
-    SessionRouteOptions,
-    SignInRouteOptions,
-    AuthenticatorRouteOptions,
-    BridgeTokenRouteOptions,
-    EmailedCodeRouteOptions,
-    RecoveryRouteOptions,
-    SubscriptionRouteOptions,
-    PublicShareRouteOptions,
-    CalendarRouteOptions,
-    DavRouteOptions,
-    ConformanceRouteOptions,
-    FileRouteOptions,
-    AssistantRouteOptions,
-    PairingRouteOptions,
-    CodeHostRouteOptions,
-    SocketRouteOptions {
-  readonly signinKeys: SigninKeys;
-  readonly calendar: CalendarRouteOptions['calendar'] & DavRouteOptions['calendar'];
-  readonly settings: AccountRouteOptions['settings'] &
-    DavRouteOptions['settings'] &
-    SignInRouteOptions['settings'] &
-    ConformanceRouteOptions['settings'];
-  /** Whether the page for administrators is served. */
-  readonly administrationPage: boolean;
-  /** The server's own version, for the API description. */
-  readonly version: string;
-}
 
 export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
   const routes: AnyRoute[] = [
@@ -82,9 +45,7 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...requestRoutes,
     ...conformanceRoutes(options),
     ...recoveryRoutes(options),
-    ...appPasswordRoutes,
-    ...authenticatorRoutes(options),
-    ...emailedCodeRoutes(options),
+    ...factorRoutes(options),
     ...bridgeTokenRoutes(options),
     ...auditTrailRoutes,
     ...adminRoutes,
@@ -96,9 +57,7 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...unsubscribeRoutes(options),
     ...publicShareRoutes(options),
     ...sharedVaultRoutes,
-    ...deadManSwitchRoutes,
-    ...emailReminderRoutes,
-    ...reminderDeliveryRoutes,
+    ...reminderRoutes,
     ...calendarRoutes(options),
     ...davRoutes(options),
     ...assistantRoutes(options),
@@ -117,14 +76,10 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
 /** Generated once, on the first request. */
 function descriptionRoute(path: string, summary: string, describe: () => Promise<object>): AnyRoute {
   let json: Promise<string> | undefined;
-  return route({
-    method: 'GET',
-    path,
+  return metadata.route(`GET ${path}`, {
     safe: true,
     access: 'public',
     summary,
-    tag: 'Health and metadata',
-    enveloped: false,
     request: z.object({}),
     replies: { 200: z.looseObject({}) },
     handle: async () => {

@@ -5,10 +5,10 @@
  */
 import { z } from 'zod';
 import { NotOffered } from '../../actors/user/not-offered/contract.ts';
-import { type AnyRoute, type Method, type RequestContext, route } from '../http/route.ts';
-import { endpoint, errorBodySchema, signedInAnswer } from './endpoint.ts';
+import type { AnyRoute } from '../http/route.ts';
+import { family, type RouteName } from './endpoint.ts';
 
-const tag = 'Known and not offered';
+const { endpoint, route } = family({ tag: 'Known and not offered' });
 
 type Audience = 'anybody' | 'users' | 'administrators';
 
@@ -24,54 +24,51 @@ const readings: readonly (readonly [path: string, audience: Audience, body: obje
   ['/v2/subscriptions', 'anybody', {}],
 ];
 
-const actions: readonly (readonly [method: Method, path: string, audience: Exclude<Audience, 'anybody'>])[] =
-  [
-    ['POST', '/v1/webhooks', 'users'],
-    ['GET', '/v1/webhooks/:id', 'users'],
-    ['PUT', '/v1/webhooks/:id', 'users'],
-    ['PATCH', '/v1/webhooks/:id', 'users'],
-    ['DELETE', '/v1/webhooks/:id', 'users'],
-    ['POST', '/v1/admin/groups', 'administrators'],
-    ['PUT', '/v1/admin/groups/:groupUuid', 'administrators'],
-    ['DELETE', '/v1/admin/groups/:groupUuid', 'administrators'],
-    ['POST', '/v1/admin/groups/:groupUuid/members', 'administrators'],
-    ['DELETE', '/v1/admin/groups/:groupUuid/members/:userUuid', 'administrators'],
-    ['POST', '/v1/web/search', 'users'],
-    ['POST', '/v1/web/fetch', 'users'],
-    ['POST', '/v1/collaboration/authorize', 'users'],
-  ];
+const actions: readonly (readonly [name: RouteName, audience: Exclude<Audience, 'anybody'>])[] = [
+  ['POST /v1/webhooks', 'users'],
+  ['GET /v1/webhooks/:id', 'users'],
+  ['PUT /v1/webhooks/:id', 'users'],
+  ['PATCH /v1/webhooks/:id', 'users'],
+  ['DELETE /v1/webhooks/:id', 'users'],
+  ['POST /v1/admin/groups', 'administrators'],
+  ['PUT /v1/admin/groups/:groupUuid', 'administrators'],
+  ['DELETE /v1/admin/groups/:groupUuid', 'administrators'],
+  ['POST /v1/admin/groups/:groupUuid/members', 'administrators'],
+  ['DELETE /v1/admin/groups/:groupUuid/members/:userUuid', 'administrators'],
+  ['POST /v1/web/search', 'users'],
+  ['POST /v1/web/fetch', 'users'],
+  ['POST /v1/collaboration/authorize', 'users'],
+];
 
 const nothing = z.object({});
 
 function reading(path: string, audience: Audience, body: object): AnyRoute {
-  const declared = { method: 'GET', path, safe: true, request: nothing, tag } as const;
-  const summary = 'Says that there is nothing of a feature that this server does not offer.';
-  const okReply = { 200: z.looseObject({}) };
+  const name = `GET ${path}` as const;
+  const declared = {
+    summary: 'Says that there is nothing of a feature that this server does not offer.',
+    replies: { 200: z.looseObject({}) },
+  } as const;
   const reply = () => ({ status: 200, body });
   if (audience === 'anybody')
-    return route({ ...declared, summary, access: 'public', replies: okReply, handle: async () => reply() });
-  const handle = ({ actors, credentials, ask }: RequestContext<'session'>) => {
-    const user = actors.get(NotOffered, credentials.userUuid);
-    const answer =
-      audience === 'users'
-        ? user.ask.showNothing({ credentials }, ask)
-        : user.ask.showAdministratorsNothing({ credentials }, ask);
-    return signedInAnswer(answer, reply);
-  };
-  const replies = { ...okReply, 401: errorBodySchema, 403: errorBodySchema };
-  return route({ ...declared, summary, access: 'session', replies, handle });
+    return route(name, {
+      ...declared,
+      access: 'public',
+      safe: true,
+      request: nothing,
+      handle: async () => reply(),
+    });
+  const { showNothing, showAdministratorsNothing } = NotOffered.commands;
+  const command = audience === 'users' ? showNothing : showAdministratorsNothing;
+  return endpoint(name, { ...declared, command, replyOf: reply, refusals: [403] });
 }
 
 export const notOfferedRoutes: readonly AnyRoute[] = [
   ...readings.map((each) => reading(...each)),
-  ...actions.map(([method, path, audience]) =>
-    endpoint({
-      method,
-      path,
+  ...actions.map(([name, audience]) =>
+    endpoint(name, {
       command:
         audience === 'users' ? NotOffered.commands.doNothing : NotOffered.commands.doNothingForAdministrators,
       summary: 'Refuses what needs a feature that this server does not offer.',
-      tag,
       refusals: [404],
     }),
   ),

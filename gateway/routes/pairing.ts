@@ -6,17 +6,12 @@ import { UserPairing } from '../../actors/user/pairing/contract.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
 import { statusOf } from '../http/refusal.ts';
 import { htmlType } from '../http/responder.ts';
-import { type AnyRoute, type Area, type RequestContext, type RouteReply, route } from '../http/route.ts';
-import { endpoint, flat } from './endpoint.ts';
-
-export interface PairingRouteOptions {
-  /** An operator has no audit trail that could record it. */
-  readonly pairedForOperator: (subscriptionId: string) => void;
-}
+import type { AnyRoute, Area, RequestContext, RouteReply } from '../http/route.ts';
+import { family, flat } from './endpoint.ts';
+import type { RoutesOptions } from './options.ts';
 
 const base = '/v1/assistant/subscription';
-const tag = 'Assistant subscription pairing';
-const common = { tag, enveloped: false } as const;
+const { endpoint, route } = family({ tag: 'Assistant subscription pairing', enveloped: false });
 /**
  * What each of them may answer: the request is malformed, the caller is no administrator, or there are no pairings
  * here.
@@ -33,58 +28,37 @@ export const pairingArea: Area = {
 const callbacks: RateBucket = { name: 'pairing callbacks', perMinute: 10, by: 'address' };
 
 const administration = [
-  endpoint({
-    ...common,
-    method: 'GET',
-    path: `${base}/status`,
+  endpoint(`GET ${base}/status`, {
     refusals: always,
     command: UserPairing.commands.getPairing,
     summary: 'How it is with one pairing.',
   }),
-  endpoint({
-    ...common,
-    method: 'GET',
-    path: `${base}/list`,
+  endpoint(`GET ${base}/list`, {
     refusals: always,
     command: UserPairing.commands.listPairings,
     summary: 'All pairings.',
   }),
-  endpoint({
-    ...common,
-    method: 'POST',
-    path: `${base}/start`,
+  endpoint(`POST ${base}/start`, {
     refusals: [...always, 429],
     command: UserPairing.commands.startPairing,
     summary: 'Begins to pair a subscription: where to go, and the state to come back with.',
   }),
-  endpoint({
-    ...common,
-    method: 'POST',
-    path: `${base}/complete`,
+  endpoint(`POST ${base}/complete`, {
     refusals: [...always, 409, 502],
     command: UserPairing.commands.completePairing,
     summary: 'Completes a pairing by hand. Only the administrator who started it may.',
   }),
-  endpoint({
-    ...common,
-    method: 'POST',
-    path: `${base}/unpair`,
+  endpoint(`POST ${base}/unpair`, {
     refusals: [...always, 409],
     command: UserPairing.commands.unpair,
     summary: 'Removes one pairing here; the provider is not told.',
   }),
-  endpoint({
-    ...common,
-    method: 'POST',
-    path: `${base}/unpair-all`,
+  endpoint(`POST ${base}/unpair-all`, {
     refusals: always,
     command: UserPairing.commands.unpairAll,
     summary: 'Removes all pairings and all that are under way.',
   }),
-  endpoint({
-    ...common,
-    method: 'GET',
-    path: `${base}/usage`,
+  endpoint(`GET ${base}/usage`, {
     refusals: always,
     command: UserPairing.commands.getPairingUsage,
     summary: 'What was asked of the provider by one pairing.',
@@ -97,11 +71,8 @@ const administration = [
 
 const anyValue = z.unknown().optional();
 
-const callbackRoute = ({ pairedForOperator }: PairingRouteOptions) =>
-  route({
-    ...common,
-    method: 'GET',
-    path: `${base}/callback`,
+const callbackRoute = ({ pairedForOperator }: RoutesOptions) =>
+  route(`GET ${base}/callback`, {
     access: 'public',
     rate: callbacks,
     summary: 'Where the provider sends the browser back: a page that says whether the pairing is complete.',
@@ -134,7 +105,7 @@ const notPaired = (message: string): string => page('Not paired', message);
 const page = (title: string, text: string): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title></head><body><h1>${title}</h1><p>${text}</p></body></html>\n`;
 
-export const pairingRoutes = (options: PairingRouteOptions): readonly AnyRoute[] => [
+export const pairingRoutes = (options: RoutesOptions): readonly AnyRoute[] => [
   ...administration,
   callbackRoute(options),
 ];

@@ -1,20 +1,16 @@
 /** Public shares (docs/protocol/public-shares.md). */
 import { z } from 'zod';
-import type { ShareIds } from '../../actors/identity/share-ids.ts';
 import { isRefused } from '../../actors/reply.ts';
 import { payloadBytesMax, Share, shareNotFound, viewSchema } from '../../actors/share/contract.ts';
 import { PublicShares } from '../../actors/user/public-shares/contract.ts';
 import { unlessAbsent } from '../../runtime/handles.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
 import type { RouteRefusal } from '../http/refusal.ts';
-import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
-import { endpoint, errorBodySchema, refusedAnswer } from './endpoint.ts';
+import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
+import { family, refusedAnswer } from './endpoint.ts';
+import type { RoutesOptions } from './options.ts';
 
-export interface PublicShareRouteOptions {
-  readonly shareIds: Pick<ShareIds, 'read'>;
-}
-
-const tag = 'Public shares';
+const { endpoint, route } = family({ tag: 'Public shares' });
 /** An encrypted payload is JSON in a JSON string, so its quotes are escaped; the rest of it needs no escapes. */
 const bodyBytesMax = 2 * payloadBytesMax;
 /** Each may carry megabytes, to any anonymous reader. */
@@ -31,33 +27,24 @@ const noReplyMemory: RouteRefusal = {
 const notAhead = { status: 403, message: 'A share is not opened ahead of time.' } as const;
 
 const ownerRoutes = [
-  endpoint({
-    method: 'POST',
-    path: '/v1/shares',
+  endpoint('POST /v1/shares', {
     command: PublicShares.commands.createShare,
     summary: 'Shares something that the client has encrypted with anyone who gets the link.',
-    tag,
     bodyLimit: bodyBytesMax,
     refusals: [400, 409, 413],
   }),
-  endpoint({
-    method: 'GET',
-    path: '/v1/shares',
+  endpoint('GET /v1/shares', {
     command: PublicShares.commands.listShares,
     summary: 'The shares of the account, without what they hold.',
-    tag,
   }),
-  endpoint({
-    method: 'DELETE',
-    path: '/v1/shares/:shareId',
+  endpoint('DELETE /v1/shares/:shareId', {
     command: PublicShares.commands.revokeShare,
     summary: 'Revokes a share: nobody can open it any more.',
-    tag,
     refusals: [404],
   }),
 ];
 
-export function publicShareRoutes({ shareIds }: PublicShareRouteOptions): readonly AnyRoute[] {
+export function publicShareRoutes({ shareIds }: RoutesOptions): readonly AnyRoute[] {
   async function open(
     context: RequestContext<'public'>,
     { shareId }: { readonly shareId: string },
@@ -86,15 +73,13 @@ export function publicShareRoutes({ shareIds }: PublicShareRouteOptions): readon
 
   return [
     ...ownerRoutes,
-    route({
-      method: 'GET',
-      path: '/v1/shares/:shareId',
+    route('GET /v1/shares/:shareId', {
       access: 'public',
       summary: 'What a share holds, for anyone who has its link. A one-time share is given once.',
-      tag,
       request: z.object({ shareId: z.string() }),
       headers: ['sec-purpose', 'purpose'],
-      replies: { 200: viewSchema, 403: errorBodySchema, 404: errorBodySchema, 503: errorBodySchema },
+      replies: { 200: viewSchema },
+      refusals: [403, 404, 503],
       rate: openings,
       handle: async (context, request) => ({ ...(await open(context, request)), duplicated: true }),
     }),

@@ -1,22 +1,18 @@
 /** Regaining access: recovery codes for a lost second factor, escrow for a lost password (docs/protocol/account.md). */
 import { z } from 'zod';
 import { keyParamsSchema } from '../../actors/identity/key-params.ts';
-import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { escrowSchema } from '../../actors/identity/signin-messages.ts';
 import { type Answer, isRefused } from '../../actors/reply.ts';
 import { Signin } from '../../actors/signin/contract.ts';
-import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
-import { answered, errorBodySchema } from './endpoint.ts';
+import { answered, family } from './endpoint.ts';
 import { refusingLostCookies } from './lost-cookies.ts';
+import type { RoutesOptions } from './options.ts';
 import { signInAnswer, signInBodySchema } from './sign-in-answer.ts';
-import { reportFailedSignIn, type SignInAttemptOptions, senderOf } from './sign-in-attempt.ts';
+import { reportFailedSignIn, senderOf } from './sign-in-attempt.ts';
 
-export interface RecoveryRouteOptions extends SignInAttemptOptions {
-  readonly signinKeys: Pick<SigninKeys, 'actorId' | 'recoveryId'>;
-}
-
-const tag = 'Account recovery';
+const { route } = family({ tag: 'Account recovery' });
 /** Missing fields are refused like wrong ones. */
 const codes = z.string().max(256).nullish();
 
@@ -37,7 +33,7 @@ const loginRequest = z.object({
   workspace_identifier: workspaceField,
 });
 
-export function recoveryRoutes(options: RecoveryRouteOptions): readonly AnyRoute[] {
+export function recoveryRoutes(options: RoutesOptions): readonly AnyRoute[] {
   const { settings, signinKeys } = options;
 
   async function loginParams(
@@ -94,42 +90,31 @@ export function recoveryRoutes(options: RecoveryRouteOptions): readonly AnyRoute
   }
 
   return [
-    route({
-      method: 'POST',
-      path: '/v1/recovery/login-params',
+    route('POST /v1/recovery/login-params', {
       access: 'public',
       summary: 'The key params of an account, for its recovery codes.',
-      tag,
       request: paramsRequest,
-      replies: {
-        200: z.object({ keyParams: keyParamsSchema }),
-        400: errorBodySchema,
-        401: errorBodySchema,
-        423: errorBodySchema,
-      },
-      bodyLimit: 'small',
+      replies: { 200: z.object({ keyParams: keyParamsSchema }) },
+      refusals: [400, 401, 423],
       handle: loginParams,
     }),
-    refusingLostCookies(options.cookies, {
-      method: 'POST',
-      path: '/v1/recovery/login',
-      access: 'public',
-      summary: 'Sign in with recovery codes: turns the second factor off.',
-      tag,
-      request: loginRequest,
-      replies: { 200: signInBodySchema, 400: errorBodySchema, 401: errorBodySchema, 423: errorBodySchema },
-      bodyLimit: 'small',
-      handle: login,
-    }),
-    route({
-      method: 'POST',
-      path: '/v1/account-recovery/lookup',
+    refusingLostCookies(
+      options.cookies,
+      route('POST /v1/recovery/login', {
+        access: 'public',
+        summary: 'Sign in with recovery codes: turns the second factor off.',
+        request: loginRequest,
+        replies: { 200: signInBodySchema },
+        refusals: [400, 401, 423],
+        handle: login,
+      }),
+    ),
+    route('POST /v1/account-recovery/lookup', {
       access: 'public',
       summary: 'What a client has left with the server for the recovery of an account: ciphertext.',
-      tag,
       request: z.object({ user_uuid: z.uuid() }),
-      replies: { 200: escrowSchema, 400: errorBodySchema, 404: errorBodySchema, 429: errorBodySchema },
-      bodyLimit: 'small',
+      replies: { 200: escrowSchema },
+      refusals: [400, 404, 429],
       handle: lookUp,
     }),
   ];

@@ -3,49 +3,32 @@ import { z } from 'zod';
 import { type ExportProgress, exportBeginning, exportPiece, exportStart } from '../../actors/export-file.ts';
 import { isRefused } from '../../actors/reply.ts';
 import { type ExportCursor, Requests } from '../../actors/user/requests/contract.ts';
-import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
 import { deleteAccountReply } from './accounts.ts';
-import { errorBodySchema, signedInAnswer, withSuccessField } from './endpoint.ts';
+import { family, signedInAnswer, withSuccessField } from './endpoint.ts';
 
-const tag = 'Users';
+const { route } = family({ tag: 'Users' });
 
 const requestMade = z.union([Requests.commands.makeRequest.ok, z.object({ success: z.boolean() })]);
 const madeRequest = z.object({ userUuid: z.string().max(64), requestType: z.string().max(64) });
 const download = z.object({ userUuid: z.string().max(64), requestUuid: z.string().max(64) });
 
 export const requestRoutes: readonly AnyRoute[] = [
-  route({
-    method: 'POST',
-    path: '/v1/users/:userUuid/requests',
+  route('POST /v1/users/:userUuid/requests', {
     access: 'session',
     summary: 'Requests a download of everything the account holds, or its deletion.',
-    tag,
     request: madeRequest,
-    replies: {
-      200: requestMade,
-      400: errorBodySchema,
-      401: errorBodySchema,
-      403: errorBodySchema,
-      423: errorBodySchema,
-    },
+    replies: { 200: requestMade },
+    refusals: [400, 401, 403, 423],
     headers: ['x-server-password'],
-    bodyLimit: 'small',
     handle: async (context, request) => withSuccessField(await makeRequest(context, request)),
   }),
-  route({
-    method: 'GET',
-    path: '/v1/users/:userUuid/requests/:requestUuid',
+  route('GET /v1/users/:userUuid/requests/:requestUuid', {
     access: 'session',
     summary: 'Downloads everything the account holds, as ciphertext that clients import.',
-    tag,
     request: download,
-    replies: {
-      200: { mediaType: 'application/json' },
-      401: errorBodySchema,
-      403: errorBodySchema,
-      404: errorBodySchema,
-      429: errorBodySchema,
-    },
+    replies: { 200: { mediaType: 'application/json' } },
+    refusals: [401, 403, 404, 429],
     handle: downloadExport,
   }),
 ];

@@ -1,9 +1,9 @@
 /** Open sessions: refresh, logout, list, revoke (docs/protocol/authentication.md). */
 import { z } from 'zod';
 import { sessionApiVersions } from '../../actors/identity/session.ts';
-import type { Credentials, SessionTokens } from '../../actors/identity/session-tokens.ts';
+import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import { Sessions } from '../../actors/user/sessions/contract.ts';
-import { type RateLimiter, unlimited } from '../admission/rate-limit.ts';
+import { unlimited } from '../admission/rate-limit.ts';
 import {
   accessCookiePrefix,
   clearedSessionCookies,
@@ -11,19 +11,14 @@ import {
   secretsOf,
 } from '../http/cookies.ts';
 import { tooManyRequests } from '../http/refusal.ts';
-import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
-import type { CookieOptions } from '../settings.ts';
-import { answeredOr, endpoint, errorBodySchema, refusedAnswer } from './endpoint.ts';
+import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
+import { answeredOr, family, refusedAnswer } from './endpoint.ts';
+import type { RoutesOptions } from './options.ts';
 import { refreshBodySchema, sessionAnswer } from './sign-in-answer.ts';
 
-export interface SessionRouteOptions {
-  readonly sessionTokens: Pick<SessionTokens, 'verify'>;
-  readonly cookies: CookieOptions;
-  /** Refreshes have their own count: by user if the MAC is valid, by address if it is not. */
-  readonly refreshLimiter: RateLimiter;
-}
-
+/** Of signing in, too. */
 export const tag = 'Sign-in and sessions';
+const { endpoint, route } = family({ tag });
 
 const refreshRequest = z.object({
   access_token: z.string().min(1).max(1_024),
@@ -49,30 +44,21 @@ const refreshBytesMax = 4_096;
 const defaultRefreshVersion = '20200115';
 
 const sessionListRoutes: readonly AnyRoute[] = [
-  endpoint({
-    method: 'GET',
-    path: '/v1/sessions',
+  endpoint('GET /v1/sessions', {
     command: Sessions.commands.listSessions,
     summary: 'The sessions of the account, the one that would live longest first.',
-    tag,
     refusals: [400],
   }),
-  endpoint({
-    method: 'DELETE',
-    path: '/v1/sessions/:sessionUuid',
+  endpoint('DELETE /v1/sessions/:sessionUuid', {
     command: Sessions.commands.deleteSession,
     status: 204,
     summary: 'Revoke another session of the account; its client wipes its data.',
-    tag,
     refusals: [400],
   }),
-  endpoint({
-    method: 'DELETE',
-    path: '/v1/sessions',
+  endpoint('DELETE /v1/sessions', {
     command: Sessions.commands.deleteOtherSessions,
     status: 204,
     summary: 'Revoke all other sessions of the account.',
-    tag,
     refusals: [400],
   }),
 ];
@@ -81,7 +67,7 @@ export function sessionRoutes({
   sessionTokens,
   cookies,
   refreshLimiter,
-}: SessionRouteOptions): readonly AnyRoute[] {
+}: RoutesOptions): readonly AnyRoute[] {
   async function refresh(context: RequestContext<'public'>, request: RefreshBody): Promise<RouteReply> {
     const apiVersion = request.api ?? defaultRefreshVersion;
     const access = sessionTokens.verify(request.access_token, secretsOf(context.cookies, accessCookiePrefix));
@@ -133,27 +119,22 @@ export function sessionRoutes({
 
   return [
     ...sessionListRoutes,
-    route({
-      method: 'POST',
-      path: '/v1/sessions/refresh',
+    route('POST /v1/sessions/refresh', {
       access: 'public',
       summary: 'Exchange a pair of session tokens for a new one.',
-      tag,
       request: refreshRequest,
-      replies: { 200: refreshBodySchema, 400: errorBodySchema, 429: errorBodySchema },
+      replies: { 200: refreshBodySchema },
+      refusals: [400, 429],
       bodyLimit: refreshBytesMax,
       rate: unlimited,
       handle: refresh,
     }),
-    route({
-      method: 'POST',
-      path: '/v1/logout',
+    route('POST /v1/logout', {
       access: 'optional-session',
       summary: 'End the session; an expired access token will do.',
-      tag,
       request: z.object({}),
-      replies: { 204: z.undefined(), 401: errorBodySchema },
-      bodyLimit: 'small',
+      replies: { 204: z.undefined() },
+      refusals: [401],
       handle: logout,
     }),
   ];

@@ -3,97 +3,68 @@ import { Factors } from '../../actors/user/factors/contract.ts';
 import { Settings, settingsActedOn, settingValueBytesMax } from '../../actors/user/settings/contract.ts';
 import { Subscription } from '../../actors/user/subscription/contract.ts';
 import type { RequestContext } from '../http/route.ts';
-import { endpoint } from './endpoint.ts';
+import { family } from './endpoint.ts';
 
-const tag = 'Users';
+const { endpoint } = family({ tag: 'Users' });
+const recovery = family({ tag: 'Account recovery' });
 const password = (context: RequestContext<'session'>) => context.header('x-server-password');
 const headers = ['x-server-password'];
 /** The largest value, which is JSON within JSON: every quotation mark in it takes two bytes. */
 const settingBytesMax = 2 * settingValueBytesMax + 4_096;
 
 export const settingRoutes = [
-  endpoint({
-    method: 'GET',
-    path: '/v1/users/:userUuid/settings',
+  endpoint('GET /v1/users/:userUuid/settings', {
     command: Settings.commands.listSettings,
     summary: 'The settings of the account that are not secret.',
-    tag,
   }),
-  endpoint({
-    method: 'PUT',
-    path: '/v1/users/:userUuid/settings',
+  endpoint('PUT /v1/users/:userUuid/settings', {
     command: Settings.commands.putSetting,
     bodyLimit: settingBytesMax,
     summary: `Sets a setting. The server acts on ${settingsActedOn.join(', ')}; it only keeps the others.`,
-    tag,
     refusals: [400],
   }),
-  endpoint({
-    method: 'GET',
-    path: '/v1/users/:userUuid/settings/:name',
+  endpoint('GET /v1/users/:userUuid/settings/:name', {
     command: Settings.commands.getSetting,
     summary: 'One setting; for a secret only that it is set.',
     // A wrong password for the recovery codes counts as a failure.
     changesSomething: true,
-    tag,
     refusals: [400, 423],
     headers,
     adds: { password },
   }),
-  endpoint({
-    method: 'DELETE',
-    path: '/v1/users/:userUuid/settings/:name',
+  endpoint('DELETE /v1/users/:userUuid/settings/:name', {
     command: Settings.commands.deleteSetting,
     summary: 'Removes a setting; the secret of an authenticator app needs the header x-server-password.',
-    tag,
     refusals: [400, 423],
     headers,
     adds: { password },
   }),
-  endpoint({
-    method: 'GET',
-    path: '/v1/users/:userUuid/subscription-settings/:name',
+  endpoint('GET /v1/users/:userUuid/subscription-settings/:name', {
     command: Settings.commands.getSubscriptionSetting,
     summary: 'One setting of the subscription.',
-    tag,
     refusals: [400],
   }),
-  endpoint({
-    method: 'PUT',
-    path: '/v1/users/:userUuid/subscription-settings',
+  endpoint('PUT /v1/users/:userUuid/subscription-settings', {
     command: Settings.commands.putSubscriptionSetting,
     summary: 'Sets a setting of the subscription.',
-    tag,
     refusals: [400],
   }),
-  endpoint({
-    method: 'GET',
-    path: '/v1/users/:userUuid/features',
+  endpoint('GET /v1/users/:userUuid/features', {
     command: Subscription.commands.getFeatures,
     summary: 'What the account may use: everything.',
-    tag,
   }),
-  endpoint({
-    method: 'GET',
-    path: '/v1/users/:userUuid/subscription',
+  endpoint('GET /v1/users/:userUuid/subscription', {
     command: Subscription.commands.getSubscription,
     summary: 'The subscription that every account has.',
-    tag,
   }),
-  endpoint({
-    method: 'GET',
-    path: '/v1/users/:userUuid/mfa-secret',
+  endpoint('GET /v1/users/:userUuid/mfa-secret', {
     command: Factors.commands.offerTotpSecret,
     summary: 'A secret for an authenticator app, the same one for five minutes.',
-    tag,
     refusals: [400],
   }),
-  endpoint({
-    method: 'POST',
-    path: '/v1/recovery/codes',
+  recovery.endpoint('POST /v1/recovery/codes', {
     command: Factors.commands.makeRecoveryCodes,
     summary: 'New recovery codes, which replace the old ones; needs the header x-server-password.',
-    tag: 'Account recovery',
     refusals: [400, 423],
     headers,
     adds: { password },

@@ -2,9 +2,9 @@
 import { Inbox } from '../../actors/user/inbox/contract.ts';
 import { Vaults } from '../../actors/user/vaults/contract.ts';
 import type { AnyRoute } from '../http/route.ts';
-import { endpoint } from './endpoint.ts';
+import { family } from './endpoint.ts';
 
-const tag = 'Shared vaults';
+const { endpoint } = family({ tag: 'Shared vaults' });
 const refusals = [400];
 /** An encrypted message is JSON in a JSON string, so its quotes are escaped. */
 const inviteBytesMax = 256 * 1_024;
@@ -15,145 +15,94 @@ const member = `${vault}/users/:userUuid`;
 const invite = `${vault}/invites/:inviteUuid`;
 
 const vaultRoutes = [
-  endpoint({
-    method: 'GET',
-    path: vaults,
+  endpoint(`GET ${vaults}`, {
     command: Vaults.commands.listVaults,
     summary: 'The shared vaults that the caller is a member of.',
-    tag,
   }),
-  endpoint({
-    method: 'POST',
-    path: vaults,
+  endpoint(`POST ${vaults}`, {
     command: Vaults.commands.createVault,
     summary: 'Makes a shared vault, which the caller owns.',
-    tag,
     refusals,
   }),
-  endpoint({
-    method: 'DELETE',
-    path: vault,
+  endpoint(`DELETE ${vault}`, {
     command: Vaults.commands.deleteVault,
     summary: 'Ends a shared vault for all of its members. Its owner alone may.',
-    tag,
     refusals,
   }),
 ];
 
 const memberRoutes = [
-  endpoint({
-    method: 'GET',
-    path: `${vault}/users`,
+  endpoint(`GET ${vault}/users`, {
     command: Vaults.commands.listVaultMembers,
     summary: 'The members of a shared vault, for one of them.',
-    tag,
     refusals,
   }),
-  endpoint({
-    method: 'DELETE',
-    path: member,
+  endpoint(`DELETE ${member}`, {
     command: Vaults.commands.removeVaultMember,
     summary: 'Removes a member of a shared vault, or leaves it.',
-    tag,
     refusals,
   }),
-  endpoint({
-    method: 'POST',
-    path: `${member}/designate-survivor`,
+  endpoint(`POST ${member}/designate-survivor`, {
     command: Vaults.commands.designateSurvivor,
     summary: 'Says which member gets a shared vault when the account of its owner is deleted.',
-    tag,
     refusals,
   }),
 ];
 
 const invitesOfVault = [
-  endpoint({
-    method: 'POST',
-    path: `${vault}/invites`,
+  endpoint(`POST ${vault}/invites`, {
     command: Vaults.commands.inviteToVault,
     summary: 'Invites a user to a shared vault, whether there is such a user or not.',
-    tag,
     bodyLimit: inviteBytesMax,
     refusals,
   }),
-  endpoint({
-    method: 'GET',
-    path: `${vault}/invites`,
+  endpoint(`GET ${vault}/invites`, {
     command: Vaults.commands.listVaultInvites,
     summary: 'The invites to a shared vault that the caller has sent and that nobody has answered.',
-    tag,
   }),
-  endpoint({
-    method: 'DELETE',
-    path: `${vault}/invites`,
+  endpoint(`DELETE ${vault}/invites`, {
     command: Vaults.commands.cancelVaultInvites,
     summary: 'Cancels the invites to a shared vault that the caller has sent.',
-    tag,
   }),
-  endpoint({
-    method: 'PATCH',
-    path: invite,
+  endpoint(`PATCH ${invite}`, {
     command: Vaults.commands.changeVaultInvite,
     summary: 'Changes what an invite says that the caller has sent.',
-    tag,
     bodyLimit: inviteBytesMax,
     refusals,
   }),
-  endpoint({
-    method: 'POST',
-    path: `${invite}/accept`,
+  endpoint(`POST ${invite}/accept`, {
     command: Vaults.commands.acceptVaultInvite,
     summary: 'Accepts an invite, again and again.',
-    tag,
     refusals,
   }),
-  endpoint({
-    method: 'POST',
-    path: `${invite}/decline`,
+  endpoint(`POST ${invite}/decline`, {
     command: Vaults.commands.endVaultInvite,
     summary: 'Declines an invite, or cancels one that the caller has sent.',
-    tag,
     refusals,
   }),
-  endpoint({
-    method: 'DELETE',
-    path: invite,
+  endpoint(`DELETE ${invite}`, {
     command: Vaults.commands.endVaultInvite,
     summary: 'Declines an invite, or cancels one that the caller has sent.',
-    tag,
     refusals,
   }),
 ];
 
 const invitesOfCaller = [
-  endpoint({
-    method: 'GET',
-    path: `${vaults}/invites`,
+  endpoint(`GET ${vaults}/invites`, {
     command: Inbox.commands.listInboundInvites,
     summary: 'The invites that wait for the caller’s answer.',
-    tag,
   }),
-  endpoint({
-    method: 'GET',
-    path: `${vaults}/invites/outbound`,
+  endpoint(`GET ${vaults}/invites/outbound`, {
     command: Vaults.commands.listOutboundInvites,
     summary: 'The invites that the caller has sent and that nobody has answered.',
-    tag,
   }),
-  endpoint({
-    method: 'DELETE',
-    path: `${vaults}/invites/inbound`,
+  endpoint(`DELETE ${vaults}/invites/inbound`, {
     command: Vaults.commands.declineInboundInvites,
     summary: 'Declines all invites that wait for the caller’s answer.',
-    tag,
   }),
-  endpoint({
-    method: 'DELETE',
-    path: `${vaults}/invites/outbound`,
+  endpoint(`DELETE ${vaults}/invites/outbound`, {
     command: Vaults.commands.cancelOutboundInvites,
     summary: 'Cancels all invites that the caller has sent.',
-    tag,
   }),
 ];
 

@@ -16,6 +16,7 @@ import { sessionCookies } from '../http/cookies.ts';
 import type { RouteReply } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
 import { answered } from './endpoint.ts';
+import type { RoutesOptions } from './options.ts';
 
 export const signInBodySchema = z.union([
   sessionReplySchema.omit({ secrets: true }),
@@ -32,16 +33,10 @@ export const sessionAnswer =
     return { status: 200, body, setCookies: sessionCookies(cookies, secrets) };
   };
 
-export interface SignInAnswerOptions {
-  readonly cookies: CookieOptions;
-  /** `CAPTCHA_UI_URL`; null when none is configured. */
-  readonly captchaUiUrl: string | null;
-}
-
 /** The answer to a sign-in that may have failed, with the captcha that the next attempt needs, if it needs one. */
 export function signInAnswer(
   reply: Answer<SignInReply>,
-  { cookies, captchaUiUrl }: SignInAnswerOptions,
+  { cookies, captchaUiUrl }: Pick<RoutesOptions, 'cookies' | 'captchaUiUrl'>,
 ): RouteReply {
   const answer = answered(reply, sessionAnswer(cookies));
   const needsCaptcha = isRefused(reply) && reply.refused.captchaRequired === true;

@@ -2,20 +2,11 @@
  * An attempt to sign in, by whichever endpoint: the parts of the request that say where it comes from, and the report
  * of its failure.
  */
-import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { type Answer, isRefused } from '../../actors/reply.ts';
-import type { AccountSettings } from '../../actors/settings.ts';
 import { cookieSessionsMax } from '../../actors/signin/contract.ts';
 import { accessCookiePrefix } from '../http/cookies.ts';
 import type { RequestContext } from '../http/route.ts';
-import type { SignInAnswerOptions } from './sign-in-answer.ts';
-
-export interface SignInAttemptOptions extends SignInAnswerOptions {
-  readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
-  readonly signinKeys: Pick<SigninKeys, 'actorId'>;
-  /** Called with the client's address for every refused sign-in, if the operator asks for that. */
-  readonly signInFailed: ((clientAddress: string) => void) | undefined;
-}
+import type { RoutesOptions } from './options.ts';
 
 type AttemptSender = Pick<RequestContext<'public'>, 'client' | 'cookies'>;
 
@@ -36,7 +27,7 @@ export function senderOf({ client, cookies }: AttemptSender) {
 export function reportFailedSignIn<Ok>(
   reply: Answer<Ok>,
   { client }: AttemptSender,
-  { signInFailed }: Pick<SignInAttemptOptions, 'signInFailed'>,
+  { signInFailed }: Pick<RoutesOptions, 'signInFailed'>,
 ): Answer<Ok> {
   const isFailure = isRefused(reply) && reply.refused.captchaRequired !== undefined;
   if (isFailure && client.ipAddress !== null) signInFailed?.(client.ipAddress);

@@ -2,25 +2,21 @@
 import { z } from 'zod';
 import { keyParamsSchema } from '../../actors/identity/key-params.ts';
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
-import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { type Answer, isRefused } from '../../actors/reply.ts';
-import type { AccountSettings } from '../../actors/settings.ts';
 import { missingCredentials, Signin } from '../../actors/signin/contract.ts';
 import { Account } from '../../actors/user/account/contract.ts';
-import { NotFoundError } from '../../runtime/errors.ts';
+import { unlessAbsent } from '../../runtime/handles.ts';
 import { approvalCookie, approvalCookieName } from '../http/cookies.ts';
-import { type AnyRoute, type Method, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import type { AnyRoute, Method, RequestContext, RouteReply } from '../http/route.ts';
 import { addressOf, emailField, missingEmail, workspaceField } from './address-fields.ts';
-import { answered, errorBodySchema, refusedAnswer } from './endpoint.ts';
+import { answered, family, refusedAnswer } from './endpoint.ts';
 import { refusingLostCookies } from './lost-cookies.ts';
+import type { RoutesOptions } from './options.ts';
 import { tag } from './sessions.ts';
 import { signInAnswer, signInBodySchema } from './sign-in-answer.ts';
-import { reportFailedSignIn, type SignInAttemptOptions, senderOf } from './sign-in-attempt.ts';
+import { reportFailedSignIn, senderOf } from './sign-in-attempt.ts';
 
-export interface SignInRouteOptions extends SignInAttemptOptions {
-  readonly settings: Pick<AccountSettings, 'workspacesPerEmail' | 'approvalAgeMs'>;
-  readonly signinKeys: Pick<SigninKeys, 'actorId' | 'readApprovalId'>;
-}
+const { route } = family({ tag });
 
 const shortText = z.string().max(1_024).nullish();
 
@@ -49,7 +45,7 @@ const loginRequest = z.object({
   workspace_identifier: workspaceField,
 });
 
-export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
+export function signInRoutes(options: RoutesOptions): readonly AnyRoute[] {
   const { settings, signinKeys, cookies: cookieOptions } = options;
 
   async function loginParams(
@@ -133,31 +129,28 @@ export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
   }
 
   const paramsRoute = (method: Method, path: string, summary: string) =>
-    route({
-      method,
-      path,
+    route(`${method} ${path}`, {
       access: 'optional-session',
       summary,
-      tag,
       request: loginParamsRequest,
       headers: ['origin'],
-      replies: { 200: keyParamsSchema, 400: errorBodySchema, 401: errorBodySchema, 423: errorBodySchema },
-      bodyLimit: 'small',
+      replies: { 200: keyParamsSchema },
+      refusals: [400, 401, 423],
       handle: (context, request) => loginParams(path, context, request),
     });
 
   const loginRoute = (path: string, summary: string) =>
-    refusingLostCookies(cookieOptions, {
-      method: 'POST',
-      path,
-      access: 'public',
-      summary,
-      tag,
-      request: loginRequest,
-      replies: { 200: signInBodySchema, 401: errorBodySchema, 423: errorBodySchema },
-      bodyLimit: 'small',
-      handle: login,
-    });
+    refusingLostCookies(
+      cookieOptions,
+      route(`POST ${path}`, {
+        access: 'public',
+        summary,
+        request: loginRequest,
+        replies: { 200: signInBodySchema },
+        refusals: [401, 423],
+        handle: login,
+      }),
+    );
 
   return [
     paramsRoute('POST', '/v2/login-params', 'The key params of an address, and the challenge of a sign-in.'),
@@ -185,13 +178,9 @@ async function ownKeyParams(
   credentials: Credentials,
   codeChallenge: string,
 ): Promise<RouteReply | undefined> {
-  try {
-    const answer = await actors
-      .get(Account, credentials.userUuid)
-      .ask.keyParams({ credentials, codeChallenge }, ask);
-    return isRefused(answer) ? undefined : { status: 200, body: answer.ok, caller: answer.caller };
-  } catch (error) {
-    if (error instanceof NotFoundError) return undefined;
-    throw error;
-  }
+  const answer = await unlessAbsent(
+    actors.get(Account, credentials.userUuid).ask.keyParams({ credentials, codeChallenge }, ask),
+  );
+  if (answer === undefined || isRefused(answer)) return undefined;
+  return { status: 200, body: answer.ok, caller: answer.caller };
 }

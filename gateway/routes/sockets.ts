@@ -5,22 +5,16 @@ import { SyncLane } from '../../actors/user/sync-lane/contract.ts';
 import type { Actors, AskOptions } from '../../runtime/handles.ts';
 import type { Readiness } from '../../runtime/readiness.ts';
 import { refusalOf } from '../http/errors.ts';
-import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { HandshakeLimiter } from '../sockets/handshake-limiter.ts';
 import { isLaneAdvertised } from '../sockets/sync-lane/origins.ts';
-import { isDeviceId, type SyncTickets } from '../sockets/sync-lane/tickets.ts';
-import type { SocketTokens } from '../sockets/tokens.ts';
-import { errorBodySchema, flat, refusedAnswer, signedInAnswer } from './endpoint.ts';
+import { isDeviceId } from '../sockets/sync-lane/tickets.ts';
+import { family, flat, refusedAnswer, signedInAnswer } from './endpoint.ts';
+import type { RoutesOptions } from './options.ts';
 
-export interface SocketRouteOptions {
-  readonly socketTokens: SocketTokens;
-  readonly syncTickets: Pick<SyncTickets, 'mint'>;
-  readonly syncLane: GatewaySettings['syncLane'];
-  readonly readiness: Readiness;
-}
-
-const tag = 'Realtime';
+const { route } = family({ tag: 'Realtime' });
+const plain = family({ tag: 'Realtime', enveloped: false });
 const nothing = z.object({});
 
 const capability = { id: 'ws-sync', version: 1, endpoint: '/sockets/sync' } as const;
@@ -76,7 +70,7 @@ const plainText = 'text/plain; charset=utf-8';
 const connectionHeaders = ['connectionid', 'authorization'];
 
 export function socketRoutes(
-  options: SocketRouteOptions,
+  options: Pick<RoutesOptions, 'socketTokens' | 'syncTickets' | 'syncLane' | 'readiness'>,
   handshakes = new HandshakeLimiter(),
 ): readonly AnyRoute[] {
   const { socketTokens, syncTickets, syncLane, readiness } = options;
@@ -127,30 +121,23 @@ export function socketRoutes(
     summary: string,
     handle: (context: RequestContext<'public'>) => Promise<RouteReply>,
   ) =>
-    route({
-      method,
-      path: '/v1/sockets/connections',
+    plain.route(`${method} /v1/sockets/connections`, {
       access: 'public',
       summary,
-      tag,
-      enveloped: false,
       request: nothing,
       headers: connectionHeaders,
-      replies: { 200: z.literal(''), 400: errorBodySchema },
-      bodyLimit: 'small',
+      replies: { 200: z.literal('') },
+      refusals: [400],
       handle,
     });
 
   return [
-    route({
-      method: 'POST',
-      path: '/v1/sockets/tokens',
+    route('POST /v1/sockets/tokens', {
       access: 'session',
       summary: 'A token with which the session may open sockets at `/sockets` within a minute.',
-      tag,
       request: nothing,
-      replies: { 200: z.object({ token: z.string() }), 401: errorBodySchema, 504: errorBodySchema },
-      bodyLimit: 'small',
+      replies: { 200: z.object({ token: z.string() }) },
+      refusals: [401, 504],
       handle: async ({ actors, credentials, ask }) => {
         if (!(await handshakes.next())) return notNow;
         const session = sessionOf(actors, credentials, { ...ask, deadlineMs: tokenMs });
@@ -167,14 +154,10 @@ export function socketRoutes(
     }),
     connectionRoute('POST', 'Records a socket that a separate front end has opened.', opened),
     connectionRoute('DELETE', 'Takes note that such a socket has closed.', noted),
-    route({
-      method: 'GET',
-      path: '/v1/sockets/sync/capabilities',
+    plain.route('GET /v1/sockets/sync/capabilities', {
       safe: true,
       access: 'public',
       summary: 'Whether items may be synced over a socket: an empty list if not, or not at the moment.',
-      tag,
-      enveloped: false,
       request: nothing,
       headers: originHeaders,
       replies: { 200: z.object({ capabilities: z.array(capabilitySchema) }) },
@@ -183,17 +166,13 @@ export function socketRoutes(
         return { status: 200, body: { capabilities: isThere ? [capability] : [] } };
       },
     }),
-    route({
-      method: 'POST',
-      path: '/v1/sockets/sync/ticket',
+    plain.route('POST /v1/sockets/sync/ticket', {
       access: 'session',
       summary: 'A ticket that opens one socket at `/sockets/sync` within half a minute.',
-      tag,
-      enveloped: false,
       request: z.object({ deviceId: z.unknown().optional() }),
       headers: originHeaders,
-      replies: { 200: ticketSchema, 400: codedErrorSchema, 401: errorBodySchema, 503: codedErrorSchema },
-      bodyLimit: 'small',
+      replies: { 200: ticketSchema, 400: codedErrorSchema, 503: codedErrorSchema },
+      refusals: [401],
       handle: async (context, { deviceId }) => {
         if (!isAdvertised(context)) return unavailable(false);
         // A process that has just started is often ready by the time a client may proceed.

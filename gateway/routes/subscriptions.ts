@@ -1,78 +1,52 @@
 /** Subscription tokens and invites, and the endpoints that need only a token (docs/protocol/account.md). */
 
 import { z } from 'zod';
-import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import {
   invalidSubscriptionToken,
   type SubscriptionClaims,
-  type SubscriptionTokens,
 } from '../../actors/identity/subscription-tokens.ts';
 import type { Answer } from '../../actors/reply.ts';
-import type { AccountSettings } from '../../actors/settings.ts';
 import { Signin } from '../../actors/signin/contract.ts';
 import { Subscription } from '../../actors/user/subscription/contract.ts';
-import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
-import { answered, answeredOr, endpoint, errorBodySchema, refusedAnswer } from './endpoint.ts';
+import { answered, answeredOr, family, refusedAnswer } from './endpoint.ts';
+import type { RoutesOptions } from './options.ts';
 import { senderOf } from './sign-in-attempt.ts';
 
-export interface SubscriptionRouteOptions {
-  readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
-  readonly signinKeys: Pick<SigninKeys, 'actorId'>;
-  readonly subscriptionTokens: Pick<SubscriptionTokens, 'verify'>;
-}
-
-const tag = 'Subscriptions';
+const { endpoint, route } = family({ tag: 'Subscriptions' });
 const hasSuccessField = true;
 
 const inviteRoutes = [
-  endpoint({
-    method: 'POST',
-    path: '/v1/subscription-tokens',
+  endpoint('POST /v1/subscription-tokens', {
     command: Subscription.commands.makeSubscriptionToken,
     summary: 'A token that shows subscription and features without a session, for three hours.',
-    tag,
   }),
-  endpoint({
-    method: 'POST',
-    path: '/v1/subscription-invites',
+  endpoint('POST /v1/subscription-invites', {
     command: Subscription.commands.createInvite,
     summary: 'Invites an address to share the subscription.',
-    tag,
     refusals: [400],
     hasSuccessField,
   }),
-  endpoint({
-    method: 'GET',
-    path: '/v1/subscription-invites',
+  endpoint('GET /v1/subscription-invites', {
     command: Subscription.commands.listInvites,
     summary: 'The invites that the caller has sent.',
-    tag,
   }),
-  endpoint({
-    method: 'DELETE',
-    path: '/v1/subscription-invites/:inviteUuid',
+  endpoint('DELETE /v1/subscription-invites/:inviteUuid', {
     command: Subscription.commands.endInvite,
     summary: 'Cancels an invite, or declines one that was sent to the caller.',
-    tag,
     refusals: [400],
     hasSuccessField,
   }),
-  endpoint({
-    method: 'POST',
-    path: '/v1/subscription-invites/:inviteUuid/accept',
+  endpoint('POST /v1/subscription-invites/:inviteUuid/accept', {
     command: Subscription.commands.acceptInvite,
     summary: 'Accepts an invite that was sent to the caller’s address.',
-    tag,
     refusals: [400],
     hasSuccessField,
   }),
-  endpoint({
-    method: 'POST',
-    path: '/v1/subscription-invites/:inviteUuid/decline',
+  endpoint('POST /v1/subscription-invites/:inviteUuid/decline', {
     command: Subscription.commands.declineInvite,
     summary: 'Declines an invite that was sent to the caller’s address.',
-    tag,
     refusals: [400],
     hasSuccessField,
   }),
@@ -92,7 +66,7 @@ export function subscriptionRoutes({
   settings,
   signinKeys,
   subscriptionTokens,
-}: SubscriptionRouteOptions): readonly AnyRoute[] {
+}: RoutesOptions): readonly AnyRoute[] {
   /** Answers with the reply of the token's user. */
   const byToken =
     <Ok>(ask: (context: RequestContext<'public'>, claims: SubscriptionClaims) => Promise<Answer<Ok>>) =>
@@ -117,46 +91,34 @@ export function subscriptionRoutes({
 
   return [
     ...inviteRoutes,
-    route({
-      method: 'POST',
-      path: '/v1/offline/subscription-tokens',
+    route('POST /v1/offline/subscription-tokens', {
       access: 'public',
       summary: 'Mails a subscription token to the owner of an account of this address.',
-      tag,
       request: mailed,
-      replies: {
-        200: z.object({ success: z.boolean() }),
-        400: errorBodySchema,
-        429: errorBodySchema,
-        503: errorBodySchema,
-      },
-      bodyLimit: 'small',
+      replies: { 200: z.object({ success: z.boolean() }) },
+      refusals: [400, 429, 503],
       handle: mailToken,
     }),
-    route({
-      method: 'GET',
-      path: '/v1/offline/users/subscription',
+    route('GET /v1/offline/users/subscription', {
       access: 'public',
       safe: true,
       summary: 'The subscription of the account that a subscription token was made for.',
-      tag,
       request: nothing,
       headers,
-      replies: { 200: Subscription.commands.offlineSubscription.ok, 401: errorBodySchema },
+      replies: { 200: Subscription.commands.offlineSubscription.ok },
+      refusals: [401],
       handle: byToken(({ actors, ask }, { userUuid, ...claims }) =>
         actors.get(Subscription, userUuid).ask.offlineSubscription(claims, ask),
       ),
     }),
-    route({
-      method: 'GET',
-      path: '/v1/offline/features',
+    route('GET /v1/offline/features', {
       access: 'public',
       safe: true,
       summary: 'What the account may use that a subscription token was made for.',
-      tag,
       request: nothing,
       headers,
-      replies: { 200: Subscription.commands.offlineFeatures.ok, 401: errorBodySchema },
+      replies: { 200: Subscription.commands.offlineFeatures.ok },
+      refusals: [401],
       handle: byToken(({ actors, ask }, { userUuid, ...claims }) =>
         actors.get(Subscription, userUuid).ask.offlineFeatures(claims, ask),
       ),

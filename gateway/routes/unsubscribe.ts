@@ -1,13 +1,9 @@
 /** Stops mail to a mailbox by the link that each mail carries (docs/protocol/delivery.md, "Stopping mail"). */
 import { z } from 'zod';
-import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { Mailer, mailerId, unsubscribePath } from '../../actors/mailer/contract.ts';
 import { htmlType } from '../http/responder.ts';
 import { type AnyRoute, type RouteReply, route } from '../http/route.ts';
-
-export interface UnsubscribeRouteOptions {
-  readonly signinKeys: Pick<SigninKeys, 'readUnsubscribeToken'>;
-}
+import type { RoutesOptions } from './options.ts';
 
 /** A page whose texts are all part of this program. */
 const page = (status: number, title: string, text: string, form = ''): RouteReply => ({
@@ -37,7 +33,7 @@ const common = {
   },
 } as const;
 
-export const unsubscribeRoutes = ({ signinKeys }: UnsubscribeRouteOptions): readonly AnyRoute[] => [
+export const unsubscribeRoutes = ({ signinKeys }: RoutesOptions): readonly AnyRoute[] => [
   route({
     ...common,
     method: 'GET',
@@ -52,7 +48,6 @@ export const unsubscribeRoutes = ({ signinKeys }: UnsubscribeRouteOptions): read
     method: 'POST',
     body: 'bytes',
     bodyType: 'application/x-www-form-urlencoded',
-    bodyLimit: 'small',
     summary: 'Stops mail to the address that the link was mailed to (RFC 8058).',
     handle: async ({ actors, ask }, { token }) => {
       const mailbox = signinKeys.readUnsubscribeToken(token);

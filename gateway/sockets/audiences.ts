@@ -15,10 +15,9 @@
  */
 
 import { subscribersMax, Vault } from '../../actors/vault/contract.ts';
-import { NotFoundError } from '../../runtime/errors.ts';
 import type { SubscribedActors } from '../../runtime/events.ts';
 import { type FairShare, mayTakeOneMore } from '../../runtime/fair-share.ts';
-import type { Actors } from '../../runtime/handles.ts';
+import { type Actors, unlessAbsent } from '../../runtime/handles.ts';
 import { Semaphore } from '../../runtime/semaphore.ts';
 import type { SocketMetrics } from './metrics.ts';
 
@@ -186,13 +185,9 @@ export class Audiences {
     actors: Actors,
   ): Promise<{ memberships: Readonly<Record<string, number>>; host?: string | undefined }> {
     const { gateway } = this.#options;
-    try {
-      return await actors.get(Vault, vaultUuid).ask.subscribe({ gateway, users }, { deadlineMs: askMs });
-    } catch (error) {
-      // The membership has ended.
-      if (error instanceof NotFoundError) return { memberships: {} };
-      throw error;
-    }
+    const answer = actors.get(Vault, vaultUuid).ask.subscribe({ gateway, users }, { deadlineMs: askMs });
+    // Absent: the membership has ended.
+    return (await unlessAbsent(answer)) ?? { memberships: {} };
   }
 }
 

@@ -17,10 +17,9 @@ import { Sessions } from '../../actors/user/sessions/contract.ts';
 import { Vault, type VaultItemsChanged, vaultEventSchema } from '../../actors/vault/contract.ts';
 import type { Address } from '../../runtime/address.ts';
 import { type Clock, sleep } from '../../runtime/clock.ts';
-import { NotFoundError } from '../../runtime/errors.ts';
 import type { Subscribe, SubscribedActors } from '../../runtime/events.ts';
 import { type FairShare, mayTakeOneMore } from '../../runtime/fair-share.ts';
-import type { Actors } from '../../runtime/handles.ts';
+import { type Actors, unlessAbsent } from '../../runtime/handles.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { Audiences } from './audiences.ts';
@@ -257,16 +256,13 @@ export class Hub {
     actors: Actors = this.#options.actors,
   ): Promise<SocketAccess> {
     const { ask } = actors.get(Sessions, userUuid);
-    try {
-      const opened = await ask.openSocket({ gateway: this.#gateway, sessions }, { deadlineMs: askMs });
-      const { endsInMs } = opened;
-      if (endsInMs !== undefined) this.#subscriptions.endsWithin(actorOf(userUuid), endsInMs);
-      return opened;
-    } catch (error) {
-      // The account was deleted.
-      if (error instanceof NotFoundError) return { living: [] };
-      throw error;
-    }
+    const answer = ask.openSocket({ gateway: this.#gateway, sessions }, { deadlineMs: askMs });
+    const opened = await unlessAbsent(answer);
+    // The account was deleted.
+    if (opened === undefined) return { living: [] };
+    const { endsInMs } = opened;
+    if (endsInMs !== undefined) this.#subscriptions.endsWithin(actorOf(userUuid), endsInMs);
+    return opened;
   }
 
   async #register(userUuid: string, actors: Actors): Promise<string | undefined> {

@@ -1,5 +1,6 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { RepairCause, SubscriptionMetrics } from '../../runtime/events.ts';
+import { meterOf } from '../../runtime/meter.ts';
 import type { CloseReason } from './open-socket.ts';
 
 type UpgradeOutcome = 'opened' | 'refused' | 'aborted';
@@ -19,9 +20,7 @@ export function prometheusSocketMetrics(
   registry: Registry,
   read: Readonly<Record<'open' | 'users' | 'waiting' | 'vaults', () => number>>,
 ): SocketMetrics {
-  const registers = [registry];
-  const counter = (name: string, help: string, labelNames: readonly string[] = []) =>
-    new Counter({ name, help, labelNames, registers });
+  const { counter, gauge } = meterOf(registry);
   const upgrades = counter('scriptorium_socket_upgrades_total', 'Sockets asked for, by outcome', ['outcome']);
   const received = counter(
     'scriptorium_socket_events_received_total',
@@ -43,15 +42,6 @@ export function prometheusSocketMetrics(
     'Vaults asked who of their members has sockets here, by outcome: where it failed or there was no room, clients poll',
     ['outcome'],
   );
-  const gauge = (name: string, help: string, value: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(value());
-      },
-    });
   gauge('scriptorium_sockets_open', 'Sockets of this process', read.open);
   gauge('scriptorium_socket_users', 'Users with sockets of this process', read.users);
   gauge(

@@ -7,8 +7,7 @@ import { mailerId } from '../../actors/mailer/contract.ts';
 import { MailAdministration } from '../../actors/mailer/operator-contract.ts';
 import type { Node } from '../../proto/generated/scriptorium/v1/cluster.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { NotFoundError } from '../../runtime/errors.ts';
-import type { Actors } from '../../runtime/handles.ts';
+import { type Actors, unlessAbsent } from '../../runtime/handles.ts';
 import type { ClusterOperations } from '../../runtime/operations.ts';
 import type { Readiness } from '../../runtime/readiness.ts';
 import { nodesOf } from '../nodes.ts';
@@ -74,12 +73,8 @@ async function clusterOf({ cluster, shardCount }: StatusOptions) {
 
 async function deadMailsOf(actors: Actors): Promise<readonly DeadMail[]> {
   const mailer = actors.get(MailAdministration, mailerId).ask;
-  try {
-    const answer = await mailer.listQueue({ state: 'dead', limit: deadMax }, { deadlineMs: mailDeadlineMs });
-    return 'ok' in answer ? answer.ok.records : [];
-  } catch (error) {
-    // The mailer exists from the first mail on.
-    if (error instanceof NotFoundError) return [];
-    throw error;
-  }
+  const listed = mailer.listQueue({ state: 'dead', limit: deadMax }, { deadlineMs: mailDeadlineMs });
+  // The mailer exists from the first mail on.
+  const answer = await unlessAbsent(listed);
+  return answer !== undefined && 'ok' in answer ? answer.ok.records : [];
 }

@@ -121,7 +121,7 @@ async function readBlob(source: BlobSource, name: string, bytes: number): Promis
     return content.byteLength === bytes ? content : undefined;
   } catch (error) {
     if (error instanceof FileStoreError && error.failure === 'missing') return undefined;
-    throw new BackupError('unavailable', 'The files of users cannot be read: see FILES_STORE.', error);
+    throw BackupError.unavailable('The files of users cannot be read: see FILES_STORE.', error);
   }
 }
 

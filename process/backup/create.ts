@@ -87,8 +87,7 @@ export async function backUp(options: BackupOptions): Promise<BackedUp> {
 function assertWhole(recorded: readonly string[]): void {
   assertOwnSchema(recorded);
   if (!isHalfRestored(recorded)) return;
-  throw new BackupError(
-    'refused',
+  throw BackupError.refused(
     'A restore into this database has not ended: run `scriptorium restore` again first.',
   );
 }

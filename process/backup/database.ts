@@ -25,7 +25,7 @@ export async function connectTo(connection: pg.ClientConfig): Promise<pg.Client>
     return client;
   } catch (error) {
     await client.end().catch(() => undefined);
-    throw new BackupError('unavailable', `The database cannot be used: ${(error as Error).message}.`, error);
+    throw BackupError.unavailable(`The database cannot be used: ${(error as Error).message}.`, error);
   }
 }
 
@@ -65,10 +65,7 @@ export const lockOfCockroach = [
  */
 export async function takeBackupLock(client: pg.Client): Promise<void> {
   if (!(await gotLock(client))) {
-    throw new BackupError(
-      'unavailable',
-      'Another backup of this database is running. Wait until it has ended.',
-    );
+    throw BackupError.unavailable('Another backup of this database is running. Wait until it has ended.');
   }
 }
 
@@ -99,8 +96,7 @@ const isRestoringMark = (id: string): boolean => id.startsWith(restoringMark);
  */
 export function assertOwnSchema(recorded: readonly string[]): void {
   if (recorded.every((id) => isKnownMigration(id) || isRestoringMark(id))) return;
-  throw new BackupError(
-    'refused',
+  throw BackupError.refused(
     'A newer release has changed the schema of this database: use the command line of that one.',
   );
 }

@@ -15,4 +15,9 @@ export class BackupError extends Error {
     this.name = 'BackupError';
     this.failure = failure;
   }
+
+  static readonly unavailable = (message: string, cause?: unknown) =>
+    new BackupError('unavailable', message, cause);
+  static readonly refused = (message: string, cause?: unknown) => new BackupError('refused', message, cause);
+  static readonly damaged = (message: string) => new BackupError('damaged', message);
 }

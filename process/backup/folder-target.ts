@@ -54,7 +54,7 @@ class FolderTarget implements BackupTarget {
     try {
       return await readFile(join(this.#folder, checkObjectName(name)));
     } catch (error) {
-      if (isAbsent(error)) throw new BackupError('damaged', `The backup lacks ${name}.`);
+      if (isAbsent(error)) throw BackupError.damaged(`The backup lacks ${name}.`);
       throw failureOf(this.#folder, error);
     }
   }
@@ -121,5 +121,5 @@ function failureOf(folder: string, error: unknown): BackupError {
   const { code, message } = error as NodeJS.ErrnoException;
   const isFull = code === 'ENOSPC' || code === 'EDQUOT';
   const what = isFull ? 'is full: make room, or keep fewer backups' : `cannot be used: ${message}`;
-  return new BackupError('unavailable', `The folder of backups ${folder} ${what}.`, error);
+  return BackupError.unavailable(`The folder of backups ${folder} ${what}.`, error);
 }

@@ -98,7 +98,7 @@ export async function verified(
 ): Promise<Buffer> {
   const bytes = await target.get(name);
   if (sha256(bytes) === expected) return bytes;
-  throw new BackupError('damaged', `${name} is not what the backup has written: its hash differs.`);
+  throw BackupError.damaged(`${name} is not what the backup has written: its hash differs.`);
 }
 
 /** The lines of an object that was zipped and sealed. @throws BackupError */
@@ -123,18 +123,12 @@ export async function readManifest(target: BackupTarget, id: string): Promise<Ma
   const bytes = await target.get(manifestOf(id));
   const [hash, text] = splitManifest(bytes.toString('utf8'));
   if (hash !== sha256(text)) {
-    throw new BackupError(
-      'damaged',
-      `The manifest of ${id} is not what the backup has written: its hash differs.`,
-    );
+    throw BackupError.damaged(`The manifest of ${id} is not what the backup has written: its hash differs.`);
   }
   const document: unknown = JSON.parse(text);
   const { format } = z.object({ format: z.number() }).parse(document);
   if (format !== formatNumber) {
-    throw new BackupError(
-      'refused',
-      `${id} is of format ${format}: restore it with the release that wrote it.`,
-    );
+    throw BackupError.refused(`${id} is of format ${format}: restore it with the release that wrote it.`);
   }
   return manifestForm.parse(document);
 }

@@ -29,11 +29,10 @@ export async function openTarget(
   if (!location.startsWith('s3://')) return openFolderTarget(location, access);
   const [, bucket, path = ''] = s3Form.exec(location) ?? [];
   if (bucket === undefined)
-    throw new BackupError('refused', `${location} is not s3://bucket or s3://bucket/prefix.`);
+    throw BackupError.refused(`${location} is not s3://bucket or s3://bucket/prefix.`);
   const { endpoint, region, accessKeyId, isPathStyle } = backup.s3;
   if (accessKeyId === undefined || secretAccessKey === undefined) {
-    throw new BackupError(
-      'refused',
+    throw BackupError.refused(
       'A bucket needs BACKUP_S3_ACCESS_KEY_ID and BACKUP_S3_SECRET_ACCESS_KEY (or …_FILE).',
     );
   }
@@ -75,8 +74,7 @@ export async function openForBackup(config: BackupConfiguration): Promise<Opened
   const served = await servedDatabase(resolve(config.dataDirectory));
   if (served !== undefined) return { it: served, close: async () => undefined };
   if (!(await hasEmbedded(config.dataDirectory))) {
-    throw new BackupError(
-      'refused',
+    throw BackupError.refused(
       `There is no database in ${resolve(config.dataDirectory)}: set DATA_DIR or DATABASE_URL as for the server.`,
     );
   }

@@ -146,10 +146,9 @@ export function verifyBackup(config: BackupConfiguration, request: VerifyRequest
 async function chosenManifest(target: BackupTarget, id: string | undefined): Promise<Manifest> {
   const { whole } = await backupsIn(target);
   const chosen = id ?? whole.at(-1);
-  if (chosen === undefined) throw new BackupError('refused', 'There is no backup.');
+  if (chosen === undefined) throw BackupError.refused('There is no backup.');
   if (!whole.includes(chosen)) {
-    throw new BackupError(
-      'refused',
+    throw BackupError.refused(
       `There is no backup ${chosen}: \`scriptorium backup list\` shows those that are there.`,
     );
   }
@@ -162,11 +161,7 @@ async function identitiesIn(file: string | undefined): Promise<string | undefine
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    throw new BackupError(
-      'refused',
-      `The file of --identity cannot be read: ${(error as Error).message}.`,
-      error,
-    );
+    throw BackupError.refused(`The file of --identity cannot be read: ${(error as Error).message}.`, error);
   }
 }
 
@@ -187,8 +182,7 @@ async function withTarget<T>(
 ): Promise<T> {
   const location = targetText ?? config.backup.target;
   if (location === undefined) {
-    throw new BackupError(
-      'refused',
+    throw BackupError.refused(
       'Name the place of the backups, a folder or s3://bucket/prefix, or set BACKUP_TARGET.',
     );
   }
@@ -208,6 +202,6 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
     if (error instanceof BackupError || error instanceof StartError) throw error;
     const { message, code } = error as Error & { code?: unknown };
     if (!(error instanceof StoreError) && typeof code !== 'string') throw error;
-    throw new BackupError('unavailable', `The database cannot be used: ${message}.`, error);
+    throw BackupError.unavailable(`The database cannot be used: ${message}.`, error);
   }
 }

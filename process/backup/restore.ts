@@ -82,7 +82,7 @@ const keyOf = ({ manifest, opener }: Pick<RestoreOptions, 'manifest' | 'opener'>
 function assertKnown({ id, migrations: recorded, tables }: Manifest): void {
   const isNewer = !recorded.every(isKnownMigration) || tables.some(({ name }) => tableOf(name) === undefined);
   if (isNewer)
-    throw new BackupError('refused', `${id} is of a newer release: restore it with that one or a later one.`);
+    throw BackupError.refused(`${id} is of a newer release: restore it with that one or a later one.`);
 }
 
 const tableOf = (name: string): BackupTable | undefined => backupTables.find((table) => table.name === name);
@@ -104,8 +104,7 @@ async function prepare(client: pg.Client, { connection, manifest }: RestoreOptio
   const used = await firstUsedTable(client, manifest.tables);
   if (used === undefined) return;
   await unmark(client);
-  throw new BackupError(
-    'refused',
+  throw BackupError.refused(
     `The database is not empty: ${used} has rows. Restore into a new database, or remove this one first.`,
   );
 }
@@ -135,8 +134,7 @@ async function restoreRows(client: pg.Client, options: RestoreOptions) {
   }
 }
 
-const strange = (name: string): BackupError =>
-  new BackupError('damaged', `${name} is not what the manifest says.`);
+const strange = (name: string): BackupError => BackupError.damaged(`${name} is not what the manifest says.`);
 
 function* groupsOf(lines: readonly string[]): Generator<readonly string[]> {
   let group: string[] = [];
@@ -171,7 +169,7 @@ export async function readVerified(
   const stored = await target.get(object);
   const hashes = hashesIn(object);
   if (hashes?.stored !== sha256(stored) || hashes.name !== sha256(name)) {
-    throw new BackupError('damaged', `${object} is not what the backup has written: its hash differs.`);
+    throw BackupError.damaged(`${object} is not what the backup has written: its hash differs.`);
   }
   const content = await opener.open(manifest.sealer, stored);
   if (content.byteLength !== bytes) throw strange(object);
@@ -204,7 +202,7 @@ async function writeBlob(files: FileStore, { name, bytes }: BackedUpBlob, conten
     await files.persist([{ name, bytes }]);
   } catch (error) {
     const { message } = error as Error;
-    throw new BackupError('unavailable', `A file cannot be written: ${message}. See FILES_STORE.`, error);
+    throw BackupError.unavailable(`A file cannot be written: ${message}. See FILES_STORE.`, error);
   }
 }
 
@@ -224,8 +222,7 @@ async function compare(client: pg.Client, { tables }: Manifest): Promise<void> {
     );
     const found = await tableDigestOf(client, { ...table, columns: inOrderOfBackup });
     if (found.rows === rows && found.hex === digest) continue;
-    throw new BackupError(
-      'damaged',
+    throw BackupError.damaged(
       `The table ${name} has ${found.rows} rows after the restore, and not the ${rows} of the backup as they were. Start again with an empty database.`,
     );
   }

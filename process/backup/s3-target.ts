@@ -96,15 +96,13 @@ class S3Target implements BackupTarget {
     } catch (error) {
       if (error instanceof BackupError) throw error;
       const { name: reason, code } = error as { name?: string; code?: string };
-      if (reason === 'NoSuchKey')
-        throw new BackupError('damaged', `The backup lacks ${name ?? 'an object'}.`);
+      if (reason === 'NoSuchKey') throw BackupError.damaged(`The backup lacks ${name ?? 'an object'}.`);
       throw this.#unavailable(code ?? reason, error);
     }
   }
 
   #unavailable(reason: unknown, cause?: unknown): BackupError {
-    return new BackupError(
-      'unavailable',
+    return BackupError.unavailable(
       `The bucket of backups ${this.#bucket} cannot be used (${s3CodeOf(reason)}). Its key must be allowed to get, put, list and delete there.`,
       cause,
     );

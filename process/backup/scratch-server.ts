@@ -46,8 +46,7 @@ export async function startScratchServer(options: {
   const url = await new Promise<string>((resolve, reject) => {
     const fail = () =>
       reject(
-        new BackupError(
-          'damaged',
+        BackupError.damaged(
           `No server starts on the restored database: ${lastLines.join(' ').slice(-1_000)}`,
         ),
       );
@@ -94,7 +93,7 @@ async function signIn(
   if (refusals.includes(answer.status)) return undefined;
   const token: unknown = answer.body?.data?.session?.access_token;
   if (typeof token === 'string') return token;
-  throw new BackupError('damaged', `A sign-in on the restored server was answered ${answer.status}.`);
+  throw BackupError.damaged(`A sign-in on the restored server was answered ${answer.status}.`);
 }
 
 async function* itemsOf(url: string, token: string): AsyncGenerator<Readonly<Record<string, unknown>>> {
@@ -105,7 +104,7 @@ async function* itemsOf(url: string, token: string): AsyncGenerator<Readonly<Rec
     });
     const page = body?.data ?? body;
     if (status !== 200 || !Array.isArray(page?.retrieved_items)) {
-      throw new BackupError('damaged', `A sync on the restored server was answered ${status}.`);
+      throw BackupError.damaged(`A sync on the restored server was answered ${status}.`);
     }
     yield* page.retrieved_items;
     cursor = page.cursor_token ?? undefined;

@@ -32,7 +32,7 @@ export async function sealerFor(recipients: readonly string[]): Promise<Sealer> 
     try {
       encrypter.addRecipient(recipient);
     } catch (error) {
-      throw new BackupError('refused', `${recipient} is not a recipient of age (age1…).`, error);
+      throw BackupError.refused(`${recipient} is not a recipient of age (age1…).`, error);
     }
   }
   const id = createHash('sha256')
@@ -54,11 +54,7 @@ export async function openerWith(identities: string | undefined): Promise<Opener
     try {
       decrypter.addIdentity(key);
     } catch (error) {
-      throw new BackupError(
-        'refused',
-        'The file of --identity has a line that is no identity of age.',
-        error,
-      );
+      throw BackupError.refused('The file of --identity has a line that is no identity of age.', error);
     }
   }
   return { open: (id, bytes) => opened({ id, bytes, decrypter: keys.length > 0 ? decrypter : undefined }) };
@@ -75,16 +71,12 @@ async function opened({
 }): Promise<Buffer> {
   if (id === plain) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (decrypter === undefined) {
-    throw new BackupError(
-      'refused',
-      'The backup is encrypted: name the file of its age identity with --identity.',
-    );
+    throw BackupError.refused('The backup is encrypted: name the file of its age identity with --identity.');
   }
   try {
     return Buffer.from(await decrypter.decrypt(bytes));
   } catch (error) {
-    throw new BackupError(
-      'refused',
+    throw BackupError.refused(
       'The identity of --identity does not open this backup: it is of another recipient, or the object was changed.',
       error,
     );

@@ -30,5 +30,5 @@ const nameForm = /^[\w-][\w.-]*(\/[\w-][\w.-]*)*\/?$/;
 /** @throws BackupError `damaged` */
 export function checkObjectName(name: string): string {
   if (nameForm.test(name)) return name;
-  throw new BackupError('damaged', 'The backup names an object that cannot be one of its own.');
+  throw BackupError.damaged('The backup names an object that cannot be one of its own.');
 }

@@ -117,10 +117,7 @@ class Verification {
       const bytesOf = new Map(lines.map(blobIn).map(({ name, bytes }) => [name, bytes]));
       for await (const { name, bytes } of namedBlobs(client)) {
         if (!sha256(name).startsWith(digit) || bytesOf.get(name) === bytes) continue;
-        throw new BackupError(
-          'damaged',
-          `${manifest.id} has a file in its database whose bytes it lacks: ${name}.`,
-        );
+        throw BackupError.damaged(`${manifest.id} has a file in its database whose bytes it lacks: ${name}.`);
       }
     }
   }
@@ -150,8 +147,7 @@ async function tryAccounts(server: ScratchServer, tried: readonly TriedAccount[]
       continue;
     }
     if (found.hex !== expected.hex) {
-      throw new BackupError(
-        'damaged',
+      throw BackupError.damaged(
         `The server gave an account ${found.rows} items, and the backup has ${expected.rows} or others.`,
       );
     }

@@ -12,9 +12,9 @@ import { systemClock } from '../../runtime/clock.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
 import { type Random, systemRandom } from '../../runtime/random.ts';
 import { dial, type NatsAccess, serverOf } from '../../runtime/transport/nats/dial.ts';
+import { connectionsWithin } from '../capacity.ts';
 import { ConfigError, type Configuration, configuration } from '../config/config.ts';
 import { connectionsOf } from '../database-settings.ts';
-import { connectionsWithin } from '../descriptors.ts';
 import { parseRootSecret, rootSecretFile } from '../root-secret.ts';
 import { diagnoseDatabase } from './database.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
@@ -55,7 +55,7 @@ export async function examine(read: () => Configuration = configuration): Promis
 /** Undefined if the root secret is in a file of the server that the doctor cannot read. */
 async function questionOf(secretKey: string | undefined, dataDirectory: string): Promise<string | undefined> {
   const text = secretKey ?? (await readFile(join(dataDirectory, rootSecretFile), 'utf8').catch(() => ''));
-  const rootSecret = parseRootSecret(text);
+  const rootSecret = parseRootSecret(text.trim());
   if (rootSecret === undefined) return undefined;
   const key = createKeyring(rootSecret).derive(probeKeyPurpose);
   return probeQuestion(key, systemClock.nowMs(), systemRandom);

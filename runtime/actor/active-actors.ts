@@ -6,7 +6,7 @@
  * hold too much memory. Its state is in the database, and the next message loads it again.
  */
 
-import { type Address, addressKey, shardOf } from '../address.ts';
+import { type Address, shardOf } from '../address.ts';
 import { type Clock, sleep } from '../clock.ts';
 import { ActorError, MovedError, OverloadedError, TerminalError, UnavailableError } from '../errors.ts';
 import type { Limits } from '../host/limits.ts';
@@ -41,7 +41,9 @@ export interface ActiveActorsOptions {
 
 export class ActiveActors {
   readonly #options: ActiveActorsOptions;
-  readonly #actors = new Map<string, Actor>();
+  readonly #actors = new Set<Actor>();
+  /** By kind and id. A key of both would be a new text for each message. */
+  readonly #byKind = new Map<string, Map<string, Actor>>();
   /** The actors used since they were last found idle. The others are idle, so their size does not change. */
   readonly #inUse = new Set<Actor>();
   /** The bytes that each actor held at the last check, and their sum. */
@@ -68,9 +70,7 @@ export class ActiveActors {
     this.#cancelTick();
     this.#isSlowTicking = false;
     this.#waitingToActivate.length = 0;
-    for (const actor of [...this.#actors.values()]) {
-      actor.leave(movedError());
-    }
+    for (const actor of [...this.#actors]) actor.leave(movedError());
   }
 
   /**
@@ -80,7 +80,7 @@ export class ActiveActors {
   async quiesce(shards: ReadonlySet<number>, withinMs: number): Promise<void> {
     const { clock } = this.#options;
     const deadlineMs = clock.monotonicMs() + withinMs;
-    const all = [...this.#actors.values()].filter((actor) => shards.has(actor.shard));
+    const all = [...this.#actors].filter((actor) => shards.has(actor.shard));
     let busy = all.filter(isBusy);
     while (busy.length > 0 && clock.monotonicMs() < deadlineMs) {
       await sleep(clock, 1);
@@ -91,12 +91,12 @@ export class ActiveActors {
 
   /** The actor of an address if it is in memory. */
   find(address: Address): Actor | undefined {
-    return this.#actors.get(addressKey(address));
+    return this.#byKind.get(address.kind)?.get(address.id);
   }
 
   /** The actors with the largest amounts, the largest first. */
   top(amountOf: (actor: Actor) => number, limit: number): readonly Actor[] {
-    return [...this.#actors.values()]
+    return [...this.#actors]
       .map((actor) => ({ actor, amount: amountOf(actor) }))
       .toSorted((a, b) => b.amount - a.amount)
       .slice(0, limit)
@@ -116,7 +116,7 @@ export class ActiveActors {
   }
 
   get areAllIdle(): boolean {
-    return [...this.#actors.values()].every((actor) => actor.isIdle);
+    return [...this.#actors].every((actor) => actor.isIdle);
   }
 
   /**
@@ -125,8 +125,7 @@ export class ActiveActors {
    * @throws MovedError | OverloadedError | TerminalError
    */
   getOrActivate(address: Address, use: (actor: Actor) => void = () => {}): Actor {
-    const key = addressKey(address);
-    const present = this.#actors.get(key);
+    const present = this.find(address);
     if (present !== undefined) {
       if (this.#options.epochOf(present.shard) !== present.epoch) throw movedError();
       this.#addInUse(present);
@@ -134,7 +133,7 @@ export class ActiveActors {
       return present;
     }
     const actor = this.#newActor(address);
-    this.#actors.set(key, actor);
+    this.#add(actor);
     this.#addInUse(actor);
     use(actor);
     this.#waitingToActivate.push(actor);
@@ -160,13 +159,20 @@ export class ActiveActors {
 
   /** Call when the actor has left memory. */
   remove(actor: Pick<Actor, 'address'>): void {
-    const key = addressKey(actor.address);
-    const present = this.#actors.get(key);
+    const present = this.find(actor.address);
     if (present === undefined || present !== actor) return;
-    this.#actors.delete(key);
+    this.#actors.delete(present);
+    this.#byKind.get(actor.address.kind)?.delete(actor.address.id);
     this.#inUse.delete(present);
     this.#totalBytes -= this.#bytesByActor.get(present) ?? 0;
     this.#bytesByActor.delete(present);
+  }
+
+  #add(actor: Actor): void {
+    const { kind, id } = actor.address;
+    const ofKind = this.#byKind.get(kind) ?? new Map<string, Actor>();
+    this.#byKind.set(kind, ofKind.set(id, actor));
+    this.#actors.add(actor);
   }
 
   #newActor(address: Address): Actor {
@@ -235,7 +241,7 @@ export class ActiveActors {
     const isFullScan = nowMs >= this.#nextFullScanAtMs;
     if (isFullScan) this.#nextFullScanAtMs = nowMs + Math.min(fullScanMs, idleMs / scansPerIdleTime);
     this.#lastTickAtMs = nowMs;
-    for (const actor of isFullScan ? this.#actors.values() : this.#inUse) {
+    for (const actor of isFullScan ? this.#actors : this.#inUse) {
       this.#measure(actor);
       if (!actor.isIdle) actor.expire(nowMs);
       else if (actor.lastUsedMs < nowMs - idleMs) passivate(actor);
@@ -251,7 +257,7 @@ export class ActiveActors {
   }
 
   #freeBytes(neededBytes: number): void {
-    const idle = [...this.#actors.values()].filter((actor) => actor.isIdle);
+    const idle = [...this.#actors].filter((actor) => actor.isIdle);
     idle.sort((a, b) => a.lastUsedMs - b.lastUsedMs);
     let freedBytes = 0;
     for (const actor of idle) {
@@ -264,7 +270,7 @@ export class ActiveActors {
   #passivateLongestIdle(): boolean {
     let longestIdle: Actor | undefined;
     let sampled = 0;
-    for (const actor of this.#actors.values()) {
+    for (const actor of this.#actors) {
       if (!actor.isIdle) continue;
       if (longestIdle === undefined || actor.lastUsedMs < longestIdle.lastUsedMs) longestIdle = actor;
       sampled += 1;

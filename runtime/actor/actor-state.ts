@@ -55,13 +55,9 @@ export class ActorState {
   /** The commit is durable. */
   promote(pending: PendingCommit): void {
     this.durableCommit = pending.number;
-    const slices = new Map(
-      [...pending.slices].map(
-        ([name, change]) => [name, change === removed ? removed : change.value] as const,
-      ),
-    );
-    this.slices.promote(slices, pending.number);
-    this.timers.promote(pending.timers, pending.number);
+    for (const [name, change] of pending.slices)
+      this.slices.promote(name, change === removed ? removed : change.value, pending.number);
+    for (const [name, timer] of pending.timers) this.timers.promote(name, timer, pending.number);
     this.rows.promote(pending.written(), pending.number);
   }
 

@@ -10,7 +10,7 @@ test('a speculative value covers the durable one until it is promoted or reverte
   layers.revert();
   t.is(layers.get('a'), 'old');
   layers.overlay('a', 'newer', 1);
-  layers.promote(new Map([['a', 'newer']]), 1);
+  layers.promote('a', 'newer', 1);
   t.is(layers.durable.get('a'), 'newer');
 });
 
@@ -18,7 +18,7 @@ test('promoting one commit leaves what a later one put above it', (t) => {
   const layers = new Layers<string>();
   layers.overlay('a', 'first', 1);
   layers.overlay('a', 'second', 2);
-  layers.promote(new Map([['a', 'first']]), 1);
+  layers.promote('a', 'first', 1);
   t.is(layers.durable.get('a'), 'first');
   t.is(layers.get('a'), 'second');
 });
@@ -33,7 +33,7 @@ test('a removed key is absent from the keys and comes back when reverted', (t) =
   layers.revert();
   t.deepEqual([...layers.keys()].sort(), ['a', 'b']);
   layers.overlay('a', removed, 1);
-  layers.promote(new Map([['a', removed]]), 1);
+  layers.promote('a', removed, 1);
   t.is(layers.get('a'), undefined);
 });
 
@@ -45,7 +45,7 @@ test('a family is known from the durable layer while no speculative value belong
   t.deepEqual([...(layers.family('share:') ?? [])], [['a', 'x']]);
   t.is(layers.family('share:'), layers.family('share:'), 'the same map until it changes');
   t.is(layers.family('file:'), undefined);
-  layers.promote(new Map([['file:c', 'z']]), 1);
+  layers.promote('file:c', 'z', 1);
   t.deepEqual(
     [...(layers.family('file:') ?? [])],
     [

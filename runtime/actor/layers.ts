@@ -90,20 +90,13 @@ export class Layers<T> {
     this.#speculative.set(key, { value, commit });
   }
 
-  /** Makes the values of commit `commit` durable. Later values stay speculative above them. */
-  promote(changes: ReadonlyMap<string, T | RemovedMark>, commit: number): void {
-    for (const [key, value] of changes) {
-      this.#forget(key);
-      if (value !== removed) this.load(key, value);
-      if (this.#speculative.get(key)?.commit === commit) this.#speculative.delete(key);
-    }
-  }
-
-  #forget(key: string): void {
+  /** Makes a value of commit `commit` durable. A later value stays speculative above it. */
+  promote(key: string, value: T | RemovedMark, commit: number): void {
     const before = this.#durable.get(key);
-    if (before === undefined) return;
-    this.#durableBytes -= entryBytes(key, before);
-    this.#durable.delete(key);
+    if (before !== undefined) this.#durableBytes -= entryBytes(key, before);
+    if (value === removed) this.#durable.delete(key);
+    else this.load(key, value);
+    if (this.#speculative.get(key)?.commit === commit) this.#speculative.delete(key);
   }
 
   /** Back to the durable state. */

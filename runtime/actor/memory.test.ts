@@ -25,12 +25,12 @@ test('a durable slice counts once, however often it was written, and a removed o
       const layers = new Layers<unknown>();
       made.forEach(([name, value], at) => {
         layers.overlay(name, value ?? removed, at + 1);
-        layers.promote(new Map([[name, value ?? removed]]), at + 1);
+        layers.promote(name, value ?? removed, at + 1);
       });
       const fresh = new Layers<unknown>();
       for (const [name, value] of layers.durable) fresh.load(name, value);
       t.is(layers.durableBytes, fresh.durableBytes);
-      layers.promote(new Map(['a', 'b', 'c'].map((name) => [name, removed])), made.length + 1);
+      for (const name of ['a', 'b', 'c']) layers.promote(name, removed, made.length + 1);
       t.is(layers.durableBytes, 0);
     }),
   );

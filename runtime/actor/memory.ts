@@ -38,13 +38,13 @@ function arrayOf(values: readonly unknown[]): number {
 function objectOf(value: Readonly<Record<string, unknown>>): number {
   let bytes = objectBytes;
   let fields = 0;
+  let nameBytes = 0;
   for (const name in value) {
     bytes += slotBytes + heapBytes(value[name]);
+    nameBytes += hashedFieldBytes + textBytes(name);
     fields += 1;
   }
-  if (fields <= sharedFieldsMax) return bytes;
-  for (const name in value) bytes += hashedFieldBytes + textBytes(name);
-  return bytes;
+  return fields <= sharedFieldsMax ? bytes : bytes + nameBytes;
 }
 
 function isSmallInteger(value: number): boolean {

@@ -39,15 +39,15 @@ export interface Memory {
   readonly negativeCache: NegativeCache;
 }
 
-/** A plan's reads, split into those that memory answers and those for the store. */
+/** A plan's reads, split into those that memory answers and those for the store. Most plans have neither. */
 interface SplitReads {
-  readonly reads: ReadonlyMap<string, StoreRead>;
+  reads?: Map<string, StoreRead>;
   /** Rows that were in memory when the read began. */
-  readonly known: ReadonlyMap<string, readonly AnyRow[]>;
+  known?: Map<string, readonly AnyRow[]>;
   /** Reads of other owners that may have something new. */
-  readonly crossOwner: ReadonlyMap<string, AnyCrossOwnerPlan>;
+  crossOwner?: Map<string, AnyCrossOwnerPlan>;
   /** Names of cross-owner reads whose owners are known here to have nothing new. */
-  readonly quiet: readonly string[];
+  quiet?: string[];
 }
 
 /**
@@ -62,13 +62,26 @@ export function answerPlans(
 ): ReadAnswers | Promise<ReadAnswers> {
   const split = splitReads(plans, owner, memory);
   const { negativeCache } = memory;
-  const unknown = split.crossOwner.size === 0 ? undefined : unknownOwners(split.crossOwner, negativeCache);
+  const { crossOwner, reads = noReads } = split;
+  if (crossOwner === undefined) return askAndJoin(split, reads, nothingOpen, ask);
+  const unknown = unknownOwners(crossOwner, negativeCache);
   if (unknown !== undefined) return askInTwo(split, unknown, negativeCache, ask);
-  const opened = openReads(split, negativeCache, noVersions);
-  const reads = opened.size === 0 ? split.reads : new Map([...split.reads, ...readsOf(opened)]);
+  const opened = openReads(crossOwner, negativeCache, noVersions);
+  return askAndJoin(split, new Map([...reads, ...readsOf(opened)]), opened, ask);
+}
+
+function askAndJoin(
+  split: SplitReads,
+  reads: ReadonlyMap<string, StoreRead>,
+  opened: ReadonlyMap<string, OpenRead>,
+  ask: ReadRequest,
+): ReadAnswers | Promise<ReadAnswers> {
   if (reads.size === 0) return joinAnswers(split, noAnswers, opened);
   return askFor(reads, ask).then((answered) => joinAnswers(split, answered, opened));
 }
+
+const noReads: ReadonlyMap<string, StoreRead> = new Map();
+const nothingOpen: ReadonlyMap<string, OpenRead> = new Map();
 
 const noVersions: Versions = new Map();
 const versionsPlan = '$versions';
@@ -79,9 +92,10 @@ async function askInTwo(
   negativeCache: NegativeCache,
   ask: ReadRequest,
 ): Promise<ReadAnswers> {
-  const first = await askFor(new Map([...split.reads, [versionsPlan, unknown]]), ask);
+  const { crossOwner = new Map(), reads = noReads } = split;
+  const first = await askFor(new Map([...reads, [versionsPlan, unknown]]), ask);
   const versions = versionsIn(first.get(versionsPlan));
-  const opened = openReads(split, negativeCache, versions);
+  const opened = openReads(crossOwner, negativeCache, versions);
   const second = await askFor(readsOf(opened), ask);
   return joinAnswers(split, new Map([...first, ...second]), opened);
 }
@@ -95,24 +109,32 @@ async function askFor(reads: ReadonlyMap<string, StoreRead>, ask: ReadRequest): 
 const nothing: StoreRows = { rows: [], complete: true };
 
 function splitReads(plans: Plans, owner: string, memory: Memory): SplitReads {
-  const reads = new Map<string, StoreRead>();
-  const known = new Map<string, readonly AnyRow[]>();
-  const crossOwner = new Map<string, AnyCrossOwnerPlan>();
-  const quiet: string[] = [];
+  const split: SplitReads = {};
   for (const name in plans) {
     const plan = plans[name];
     if (plan === undefined) continue;
     if (plan.plan === 'crossOwner') {
-      if (plan.owners.length === 0) continue;
-      if (memory.negativeCache.isQuiet(plan)) quiet.push(name);
-      else crossOwner.set(name, plan);
+      if (plan.owners.length > 0) splitCrossOwner(split, name, plan, memory.negativeCache);
       continue;
     }
-    const { inMemory = [], read } = splitPlan(plan, owner, memory.rows);
-    if (inMemory.length > 0) known.set(name, inMemory);
-    if (read !== undefined) reads.set(name, read);
+    const { inMemory, read } = splitPlan(plan, owner, memory.rows);
+    if (inMemory !== undefined && inMemory.length > 0) split.known = withEntry(split.known, name, inMemory);
+    if (read !== undefined) split.reads = withEntry(split.reads, name, read);
   }
-  return { reads, known, crossOwner, quiet };
+  return split;
+}
+
+const withEntry = <T>(map: Map<string, T> | undefined, name: string, value: T): Map<string, T> =>
+  (map ?? new Map<string, T>()).set(name, value);
+
+function splitCrossOwner(
+  split: SplitReads,
+  name: string,
+  plan: AnyCrossOwnerPlan,
+  negativeCache: NegativeCache,
+): void {
+  if (negativeCache.isQuiet(plan)) split.quiet = [...(split.quiet ?? []), name];
+  else split.crossOwner = withEntry(split.crossOwner, name, plan);
 }
 
 interface SplitPlan {
@@ -141,14 +163,14 @@ function joinAnswers(
   answered: ReadAnswers,
   opened: ReadonlyMap<string, OpenRead>,
 ): ReadAnswers {
-  if (known.size + crossOwner.size + quiet.length === 0) return answered;
+  if (known === undefined && crossOwner === undefined && quiet === undefined) return answered;
   const answers = new Map(answered);
   answers.delete(versionsPlan);
-  for (const [name, rows] of known) {
+  for (const [name, rows] of known ?? []) {
     const answer = answered.get(name) ?? nothing;
     answers.set(name, { ...answer, rows: [...rows, ...answer.rows] });
   }
-  for (const name of quiet) answers.set(name, nothingNew);
+  for (const name of quiet ?? []) answers.set(name, nothingNew);
   for (const [name, each] of opened) answers.set(name, joinOpenRead(each, answered.get(name) ?? nothingNew));
   return answers;
 }
@@ -186,7 +208,7 @@ const versionsIn = (answer: StoreRows | undefined): Versions =>
   );
 
 function openReads(
-  { crossOwner }: SplitReads,
+  crossOwner: ReadonlyMap<string, AnyCrossOwnerPlan>,
   negativeCache: NegativeCache,
   versions: Versions,
 ): ReadonlyMap<string, OpenRead> {
@@ -230,6 +252,7 @@ function joinOpenRead({ plan, open, negativeCache }: OpenRead, answer: StoreRows
 }
 
 function splitKeys(plan: KeysPlan<AnyTable>, rows: Rows | undefined): SplitPlan {
+  if (plan.keys.length === 0) return askNothing;
   const inMemory: AnyRow[] = [];
   const unknown = plan.keys.filter((key) => {
     const cached = rows?.get(plan.table, keyText(plan.table, key as AnyRow));

@@ -64,10 +64,6 @@ export interface TurnScope {
   readonly recordedCalls: Pick<RecordedCalls, 'add'>;
 }
 
-function familyKey(family: string, key: string): string {
-  return `${family}:${key}`;
-}
-
 /** Slices by name: one layer, or both. */
 export type SliceLayers = Pick<Layers<unknown>, 'get'> & {
   keys(): Iterable<string>;
@@ -119,11 +115,10 @@ export class StateView implements View {
   }
 
   entry<T>(of: SliceMap<T>, key: string): T | undefined {
-    return this.slice(familyKey(of.family, key)) as T | undefined;
+    return this.slice(of.prefix + key) as T | undefined;
   }
 
-  entries<T>(of: SliceMap<T>): ReadonlyMap<string, T> {
-    const prefix = familyKey(of.family, '');
+  entries<T>({ prefix }: SliceMap<T>): ReadonlyMap<string, T> {
     const known = this.knownFamily(prefix);
     if (known !== undefined) return known as ReadonlyMap<string, T>;
     const found = new Map<string, T>();
@@ -223,7 +218,7 @@ export class RunningTurn extends StateView implements Turn {
   }
 
   setEntry<T>(of: SliceMap<T>, key: string, value: T): void {
-    const name = familyKey(of.family, key);
+    const name = of.prefix + key;
     if (this.slice(name) === undefined && this.entries(of).size >= of.entriesMax) {
       throw new Error(`more than ${of.entriesMax} entries of ${of.family}`);
     }
@@ -231,7 +226,7 @@ export class RunningTurn extends StateView implements Turn {
   }
 
   removeEntry<T>(of: SliceMap<T>, key: string): void {
-    const name = familyKey(of.family, key);
+    const name = of.prefix + key;
     if (this.#scope.slices.get(name) === undefined) this.recorded.slices.delete(name);
     else this.recorded.slices.set(name, removed);
   }
@@ -388,8 +383,8 @@ export class RunningTurn extends StateView implements Turn {
   }
 
   #keysResult(table: AnyTable, keys: readonly AnyKey[], rows: readonly AnyRow[]): KeysResult<AnyTable> {
-    const byKey = new Map(rows.map((row) => [keyText(table, row), row]));
-    const planned = new Set(keys.map((key) => keyText(table, key)));
+    const byKey = rows.length === 0 ? noRows : new Map(rows.map((row) => [keyText(table, row), row]));
+    const planned = keys.length === 0 ? noKeys : new Set(keys.map((key) => keyText(table, key)));
     return {
       get: (key) => {
         const text = keyText(table, key as AnyKey);
@@ -428,6 +423,9 @@ export class RunningTurn extends StateView implements Turn {
     this.#write(outboxTable, { ...tell }, { table: outboxTable, put: { ...tell }, isNew: false });
   }
 }
+
+const noRows: ReadonlyMap<string, AnyRow> = new Map();
+const noKeys: ReadonlySet<string> = new Set();
 
 /** The turn asks for a row outside its plan. If turns have run in between, the plan is outdated. */
 export class UnplannedRowError extends Error {

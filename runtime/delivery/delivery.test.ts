@@ -54,12 +54,10 @@ const diary = kind({
   timers: {
     remind: timer({
       ...Diary.timers.remind,
-      missed: 'fire-once',
       turn: (turn, text) => turn.set(seen, [...turn.get(seen), text]),
     }),
     unreadable: timer({
       ...Diary.timers.unreadable,
-      missed: 'fire-once',
       reads: (): Record<never, never> => {
         throw new Error('this plan fails');
       },

@@ -72,7 +72,11 @@ export class TimerDelivery extends RowDelivery<TimerRow, TimerDeliveryOptions> {
     const outcome = await this.#turn(row, handler, (turn, plans, answers) => {
       if (isJobTimer(row.name)) return this.#lapse(turn, row, nowMs);
       if (handler === undefined) throw new Error(`timer ${timerBase(row.name)} is not declared`);
-      return run({ handler, row, nowMs, turn, reads: turn.results(plans, answers) });
+      const reads = turn.results(plans, answers);
+      if (!isCurrent(turn, row)) return 'dropped';
+      handler.turn(turn, payloadOf(handler, row), reads as never);
+      if (!turn.recorded.timers.has(row.name)) turn.disarm(row);
+      return 'done';
     });
     if (!('error' in outcome)) {
       metrics.delivered('timer', outcome.value as Run);
@@ -130,27 +134,6 @@ export class TimerDelivery extends RowDelivery<TimerRow, TimerDeliveryOptions> {
       }),
     );
   }
-}
-
-function run({
-  handler,
-  row,
-  nowMs,
-  turn,
-  reads,
-}: {
-  readonly handler: TimerHandler;
-  readonly row: TimerRow;
-  readonly nowMs: number;
-  readonly turn: RunningTurn;
-  readonly reads: object;
-}): Run {
-  if (!isCurrent(turn, row)) return 'dropped';
-  const lateMs = nowMs - row.due_at;
-  const isSkipped = handler.missed !== 'fire-once' && lateMs > handler.missed.skipAfterMs;
-  if (!isSkipped) handler.turn(turn, payloadOf(handler, row), reads as never);
-  if (!turn.recorded.timers.has(row.name)) turn.disarm(row);
-  return isSkipped ? 'dropped' : 'done';
 }
 
 /** Whether the timer is still armed as the sweep read it. */

@@ -197,6 +197,12 @@ test('an event that takes work is made once for all who subscribed, and not at a
   t.deepEqual([of('a'), of('b')], [[[1, 'event']], [[1, 'event']]]);
 });
 
+test('a function that makes no event sends nothing, and takes no number', (t) => {
+  const { publisher, of } = createPublisher();
+  publisher.signalled(actor, [{ subscribe: 'a' }, { publish: () => undefined }, { publish: 'event' }]);
+  t.deepEqual(of('a'), [[1, 'event']]);
+});
+
 test('every gateway that subscribed gets each event once, under numbers of its own', (t) => {
   const { publisher, of } = createPublisher();
   publisher.signalled(actor, [

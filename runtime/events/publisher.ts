@@ -199,6 +199,7 @@ export class Publisher {
     const subscribed = this.#byActor.get(addressKey(actor));
     if (subscribed === undefined) return;
     const event: unknown = typeof published === 'function' ? published() : published;
+    if (event === undefined) return;
     for (const { gateway } of subscribed.subscriptions) this.#send(gateway, actor, event, trace);
   }
 

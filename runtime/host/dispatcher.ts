@@ -8,7 +8,7 @@ import { answerPlans, readFailure, sharedResults } from '../actor/reads.ts';
 import { StateView } from '../actor/turn.ts';
 import { shardOf } from '../address.ts';
 import type { Clock } from '../clock.ts';
-import type { AnyCommand, Plans, SharedCommand } from '../command.ts';
+import type { AnyCommand, Plans, SharedCommand, TurnCommand } from '../command.ts';
 import type { Dependencies } from '../dependency.ts';
 import { MovedError, NotFoundError, promisesNothing, TerminalError } from '../errors.ts';
 import type { Kind } from '../kind.ts';
@@ -134,18 +134,17 @@ export class Dispatcher {
           command.run(workflow, call.request),
         );
       case 'turn':
-        return this.#turn(call, creates, {
-          reads:
-            command.reads === undefined ? undefined : (view) => command.reads?.(view, call.request) ?? {},
-          turn: (turn, reads) => command.turn(turn, call.request, reads),
-          recorded: command.repeat === 'recorded',
-        });
+        return this.#turn(call, creates, stepOf(command, call.request), what);
     }
   }
 
-  #turn(call: AskCall, creates: boolean, step: TurnStep): Promise<unknown> {
+  #turn(
+    call: AskCall,
+    creates: boolean,
+    step: TurnStep,
+    what = `${call.address.kind}.${call.command}`,
+  ): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const what = `${call.address.kind}.${call.command}`;
       const span = call.span?.child(`turn ${what}`);
       const answer = (outcome: MessageOutcome) => {
         if (span !== undefined) endSpan(span, outcome);
@@ -230,6 +229,12 @@ export class Dispatcher {
     if (!this.#options.lease.isValid()) throw new MovedError('this host may not serve now');
   }
 }
+
+const stepOf = ({ reads, turn, repeat }: TurnCommand<unknown, unknown>, request: unknown): TurnStep => ({
+  reads: reads && ((view) => reads(view, request)),
+  turn: (running, rows) => turn(running, request, rows),
+  recorded: repeat === 'recorded',
+});
 
 function declaredCommands(
   { name, commands }: Kind,

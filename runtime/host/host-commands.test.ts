@@ -55,7 +55,7 @@ const diaryThatFails = (failing: { isFailing: boolean }) => {
         },
       }),
     },
-    timers: { remind: timer({ ...Diary.timers.remind, missed: 'fire-once', turn: note }) },
+    timers: { remind: timer({ ...Diary.timers.remind, turn: note }) },
     tells: { note: tell({ ...Diary.tells.note, creates: true, turn: note }) },
   });
 };

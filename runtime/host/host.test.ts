@@ -225,12 +225,10 @@ const ledger = kind({
   timers: {
     increment: timer({
       ...Ledger.timers.increment,
-      missed: 'fire-once',
       turn: (turn, by) => turn.set(count, turn.get(count) + by),
     }),
     fail: timer({
       ...Ledger.timers.fail,
-      missed: 'fire-once',
       turn: () => {
         throw new Error('this timer fails');
       },

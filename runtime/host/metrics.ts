@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { meterOf } from '../meter.ts';
 import type { RuntimeMetrics } from './runtime-metrics.ts';
 
 const batchBuckets = [1, 2, 4, 8, 16, 32, 64];
@@ -18,15 +19,13 @@ interface HostGauges {
 
 /** The runtime's metrics in Prometheus form. Labels are kinds, commands and outcomes, never ids. */
 export function prometheusRuntimeMetrics(registry: Registry, host: () => HostGauges): RuntimeMetrics {
-  const registers = [registry];
-  const counter = (name: string, help: string, labelNames: readonly string[] = []) =>
-    new Counter({ name, help, labelNames, registers });
+  const { counter, histogram } = meterOf(registry);
   const turns = new Map<string, { ok: number; error: number }>();
   new Counter({
     name: 'scriptorium_turns_total',
     help: 'Turns and shared reads by command and outcome',
     labelNames: ['command', 'outcome'],
-    registers,
+    registers: [registry],
     collect() {
       this.reset();
       for (const [command, { ok, error }] of turns) {
@@ -35,7 +34,17 @@ export function prometheusRuntimeMetrics(registry: Registry, host: () => HostGau
       }
     },
   });
-  const commits = counter('scriptorium_commits_total', 'Commits by outcome', ['outcome']);
+  const commits = new Map<string, number>();
+  new Counter({
+    name: 'scriptorium_commits_total',
+    help: 'Commits by outcome',
+    labelNames: ['outcome'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [outcome, count] of commits) this.inc({ outcome }, count);
+    },
+  });
   const fenced = counter(
     'scriptorium_fenced_writes_total',
     'Commits rejected because a newer owner holds the actor',
@@ -55,33 +64,29 @@ export function prometheusRuntimeMetrics(registry: Registry, host: () => HostGau
     'what',
     'outcome',
   ]);
-  const batchSize = new Histogram({
-    name: 'scriptorium_commit_batch_size',
-    help: 'Actors whose commits went to the database together',
-    buckets: batchBuckets,
-    registers,
-  });
-  const batchSeconds = new Histogram({
-    name: 'scriptorium_commit_batch_seconds',
-    help: 'Time from sending a batch of commits to its answer',
-    buckets: secondsBuckets,
-    registers,
-  });
-  const readBatchSize = new Histogram({
-    name: 'scriptorium_read_batch_size',
-    help: 'Reads that went to the database together',
-    buckets: batchBuckets,
-    registers,
-  });
-  const readBatchSeconds = new Histogram({
-    name: 'scriptorium_read_batch_seconds',
-    help: 'Time from asking for a batch of reads to its answer',
-    buckets: secondsBuckets,
-    registers,
-  });
+  const batchSize = histogram(
+    'scriptorium_commit_batch_size',
+    'Actors whose commits went to the database together',
+    batchBuckets,
+  );
+  const batchSeconds = histogram(
+    'scriptorium_commit_batch_seconds',
+    'Time from sending a batch of commits to its answer',
+    secondsBuckets,
+  );
+  const readBatchSize = histogram(
+    'scriptorium_read_batch_size',
+    'Reads that went to the database together',
+    batchBuckets,
+  );
+  const readBatchSeconds = histogram(
+    'scriptorium_read_batch_seconds',
+    'Time from asking for a batch of reads to its answer',
+    secondsBuckets,
+  );
   registerGauges(registry, host);
   return {
-    // Counts here and reports on collection, because finding a counter by its labels costs more than a turn.
+    // Both count here and report on collection, because finding a counter by its labels costs more than a turn.
     turn(command, outcome) {
       let counts = turns.get(command);
       if (counts === undefined) {
@@ -91,7 +96,7 @@ export function prometheusRuntimeMetrics(registry: Registry, host: () => HostGau
       counts[outcome] += 1;
     },
     commit(outcome) {
-      commits.inc({ outcome });
+      commits.set(outcome, (commits.get(outcome) ?? 0) + 1);
       if (outcome === 'fenced') fenced.inc();
     },
     batch(size, durationMs) {
@@ -111,15 +116,7 @@ export function prometheusRuntimeMetrics(registry: Registry, host: () => HostGau
 }
 
 function registerGauges(registry: Registry, host: () => HostGauges): void {
-  const gauge = (name: string, help: string, read: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read());
-      },
-    });
+  const { gauge } = meterOf(registry);
   gauge('scriptorium_actors', 'Actors in memory', () => host().actorCount);
   gauge('scriptorium_jobs', 'Jobs that run on this host or wait there for room', () => host().jobCount);
   gauge('scriptorium_shards', 'Shards this host owns', () => host().shardCount);

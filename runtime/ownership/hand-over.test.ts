@@ -279,7 +279,6 @@ const clerk = kind({
   timers: {
     due: timer({
       ...Clerk.timers.due,
-      missed: 'fire-once',
       turn: (turn) => turn.set(count, turn.get(count) + 1),
     }),
   },

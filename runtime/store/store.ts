@@ -76,10 +76,10 @@ export type Write =
 type Put = Extract<Write, { readonly put: AnyRow }>;
 
 /** Joins a put with an earlier write of its key in the same commit. The later row counts; both say whether the key is new. */
-export function putOver(before: Write | undefined, { isFirst, ...write }: Put): Put {
+export function putOver(before: Write | undefined, { table, put, isNew: isNewNow, isFirst }: Put): Put {
   // A row that was new when the commit began is new to the database, however often it was rewritten since.
-  const isNew = write.isNew || (before !== undefined && 'put' in before && before.isNew);
-  return isFirst === true && before === undefined ? { ...write, isNew, isFirst } : { ...write, isNew };
+  const isNew = isNewNow || (before !== undefined && 'put' in before && before.isNew);
+  return isFirst === true && before === undefined ? { table, put, isNew, isFirst } : { table, put, isNew };
 }
 
 export interface Commit {

@@ -4,7 +4,7 @@
  * password then read them.
  */
 import { join } from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { copyToInstallation } from '../import/from-server.ts';
 import { sqliteInstallation } from '../import/sqlite.ts';
 import { runTyped } from '../kit/operator.ts';
@@ -15,6 +15,19 @@ const ann = { email: 'ann@example.org', password: 'correct horse battery' };
 const bob = { email: 'bob@example.org', password: 'another horse battery' };
 const style: DeviceStyle = { pageOrigin: 'other', apiVersion: '20240226' };
 const limitMs = 300_000;
+
+async function movedWorld(
+  t: ExecutionContext,
+  { from, folder, whileClosed }: Awaited<ReturnType<typeof sqliteInstallation>>,
+): Promise<World> {
+  const world = await World.open();
+  t.teardown(() => world.close());
+  const address = `unix:${join(world.dataDirectory, 'internal-api.sock')}`;
+  const args = ['--from', from, '--without-key', 'drop', '--report', join(folder, 'report.json')];
+  const imported = await whileClosed(() => runTyped(['import', 'server', ...args], { address }));
+  t.is(imported.code, 0, imported.err + imported.out);
+  return world;
+}
 
 test('a user who moves in signs in by the old password, sees every note, its history and the vault, and syncs on', async (t) => {
   t.timeout(limitMs);
@@ -42,20 +55,15 @@ test('a user who moves in signs in by the old password, sees every note, its his
   t.true(await b.client.sync());
   t.true(await a.client.sync());
 
-  const { there, from, folder, whileClosed } = await sqliteInstallation(t);
+  const installation = await sqliteInstallation(t);
   const holders = [
     { email: ann.email, serverPassword: a.serverPassword },
     { email: bob.email, serverPassword: b.serverPassword },
   ];
-  await copyToInstallation(old.serverUrl, holders, there);
+  await copyToInstallation(old.serverUrl, holders, installation.there);
   await old.close();
 
-  const world = await World.open();
-  t.teardown(() => world.close());
-  const address = `unix:${join(world.dataDirectory, 'internal-api.sock')}`;
-  const args = ['--from', from, '--without-key', 'drop', '--report', join(folder, 'report.json')];
-  const imported = await whileClosed(() => runTyped(['import', 'server', ...args], { address }));
-  t.is(imported.code, 0, imported.err + imported.out);
+  const world = await movedWorld(t, installation);
 
   const [c, d] = [await world.device('c', style), await world.device('d', style)];
   t.is(await c.client.signIn(ann), undefined);
@@ -89,5 +97,41 @@ test('a user who moves in signs in by the old password, sees every note, its his
     'without a conflict, which would be a note more',
   );
   t.true(await c.client.isInSync());
+  t.deepEqual(world.serverFailures, []);
+});
+
+test('where the address stays, an app asks for the password once, and brings what was written meanwhile', async (t) => {
+  t.timeout(limitMs);
+  const old = await World.open();
+  t.teardown(() => old.close());
+  const phone = await old.device('phone', { ...style, pageOrigin: 'same' });
+  await phone.client.register(ann);
+  const diary = await phone.client.createNote({ title: 'diary', text: 'first' });
+  await phone.client.createNote({ title: 'shopping', text: 'bread' });
+  t.true(await phone.client.sync());
+  const installation = await sqliteInstallation(t);
+  const holder = { email: ann.email, serverPassword: phone.serverPassword };
+  await copyToInstallation(old.serverUrl, [holder], installation.there);
+  const world = await movedWorld(t, installation);
+
+  old.leadTo(world.serverUrl);
+  await phone.client.editNote(diary, 'written meanwhile');
+  await Promise.all([phone.client.askedForCredentials(), phone.client.sync()]);
+  await phone.client.answerCredentials(ann);
+  t.true(await phone.client.sync());
+  const laptop = await world.device('laptop', style);
+  t.is(await laptop.client.signIn(ann), undefined);
+  const notes = (await laptop.client.notes()).map(({ title, text }) => [title, text]).toSorted();
+  const expected = [
+    ['diary', 'written meanwhile'],
+    ['shopping', 'bread'],
+  ];
+  t.deepEqual(notes, expected, 'without a conflict, which would be a note more');
+  t.true(await phone.client.isInSync());
+  t.is(await phone.client.undecryptableItemCount(), 0);
+  await phone.client.editNote(diary, 'and later');
+  t.true(await phone.client.sync());
+  t.true(await laptop.client.sync());
+  t.true((await laptop.client.notes()).some(({ text }) => text === 'and later'));
   t.deepEqual(world.serverFailures, []);
 });

@@ -3,6 +3,7 @@
  * upgrades. The library's own code for that protocol makes the old client's requests.
  */
 import test from 'ava';
+import { type ReceivedKeyParams, serverPasswordOf } from '../../cli/import/account/server-password.ts';
 import { headerSessions } from '../kit/account.ts';
 import { call } from '../kit/http.ts';
 import type { Device } from './device.ts';
@@ -29,7 +30,8 @@ for (const version of ['001', '002', '003'] as const) {
   test.serial(`an account of ${version} signs in, finds its notes and upgrades`, async (t) => {
     const account = { email: `old-${version}@example.org`, password: 'correct horse battery' };
     const a = await world.device(`a-${version}`, style);
-    await makeOldAccount(a, version, account);
+    const { password, ...keyParams } = await makeOldAccount(a, version, account);
+    t.is(await serverPasswordOf(account.password, keyParams), password, 'as the library derives it');
 
     t.is(await a.client.signIn(account), undefined);
     t.true(await a.client.sync());
@@ -67,7 +69,12 @@ for (const version of ['001', '002', '003'] as const) {
   });
 }
 
-async function makeOldAccount(device: Device, version: OldVersion, account: Account): Promise<void> {
+/** Resolves to the key params and the server password that the library has made. */
+async function makeOldAccount(
+  device: Device,
+  version: OldVersion,
+  account: Account,
+): Promise<ReceivedKeyParams & { readonly password: string }> {
   const { registration, items } = await device.client.oldAccount(version, account, oldNotes);
   const api = headerSessions;
   const made = await call(world.serverUrl, 'POST', '/v1/users', { body: { ...registration, api } });
@@ -75,6 +82,7 @@ async function makeOldAccount(device: Device, version: OldVersion, account: Acco
   const bearer = made.body.token;
   const saved = await call(world.serverUrl, 'POST', '/v1/items', { body: { items, api }, bearer });
   if (saved.body.saved_items.length !== items.length) throw new Error(`not saved: ${saved.text}`);
+  return registration as ReceivedKeyParams & { readonly password: string };
 }
 
 async function titlesAndTexts({ client }: Device): Promise<{ title: string; text: string }[]> {

@@ -19,6 +19,8 @@ export interface Origin {
    * reset of the connection, or a reverse proxy's error. Resolves to the items of that sync and of the next.
    */
   loseNextSave(how: Loss): Promise<readonly [lost: SentItems, next: SentItems]>;
+  /** From now on it passes everything on to this server. */
+  leadTo(upstream: string): void;
   close(): Promise<void>;
 }
 
@@ -33,10 +35,11 @@ type SentItems = ReadonlyMap<string, string>;
 export async function openOrigin(upstream?: string): Promise<Origin> {
   const files = await pageFiles();
   const losses: Loses[] = [];
+  let target = upstream;
   const server = createServer((incoming, outgoing) => {
     const file = files.get(incoming.url ?? '');
     if (file !== undefined) return outgoing.writeHead(200, { 'content-type': file.type }).end(file.body);
-    if (upstream !== undefined) return forward(upstream, incoming, outgoing, losses);
+    if (target !== undefined) return forward(target, incoming, outgoing, losses);
     return outgoing.writeHead(404).end();
   });
   // A browser repeats a request by itself only on a connection that had served before.
@@ -48,6 +51,9 @@ export async function openOrigin(upstream?: string): Promise<Origin> {
       new Promise((resolve) => {
         losses.push({ how, lost: undefined, done: resolve });
       }),
+    leadTo(other) {
+      target = other;
+    },
     close: () => close(server),
   };
 }

@@ -49,6 +49,12 @@ export class World {
     return this.#sameOrigin.loseNextSave(how);
   }
 
+  /** From now on the address of devices whose page and server share one origin leads to another server. */
+  leadTo(serverUrl: string): void {
+    if (this.#sameOrigin === undefined) throw new Error('Not open.');
+    this.#sameOrigin.leadTo(serverUrl);
+  }
+
   /** For requests that no device makes. */
   get serverUrl(): string {
     return this.#serverUrl;

@@ -2,36 +2,47 @@
 import test, { type ExecutionContext } from 'ava';
 import { generateSync } from 'otplib';
 import { defaultItemSettings } from '../../actors/collection/settings.ts';
-import { serverPasswordOf } from '../../cli/import/account/server-password.ts';
-import { signIn, tokensOf } from '../kit/account.ts';
+import { type ReceivedKeyParams, serverPasswordOf } from '../../cli/import/account/server-password.ts';
+import { commandsOf, replaced } from '../documentation/commands.ts';
+import { challengeOf, signIn, tokensOf } from '../kit/account.ts';
 import { Device } from '../kit/device.ts';
 import { startApi } from '../kit/internal-api.ts';
 import { note } from '../kit/items.ts';
 import { runTyped } from '../kit/operator.ts';
-import { startServer } from '../kit/server.ts';
+import { Postbox } from '../kit/postbox.ts';
+import { type ServerOptions, startServer } from '../kit/server.ts';
 import { makeVault } from '../kit/vaults.ts';
 import { passMs } from './moving.ts';
+
+const { bring } = commandsOf('docs/import.md', 'One account', ['bring']);
 
 const email = 'ada@example.org';
 const typed = 'correct horse battery staple';
 const nonce = 'b'.repeat(64);
-const password = () => serverPasswordOf(typed, { identifier: email, version: '004', pw_nonce: nonce });
 
-async function started(t: ExecutionContext) {
+async function started(
+  t: ExecutionContext,
+  options: ServerOptions = {},
+  keyParams: ReceivedKeyParams = { identifier: email, version: '004', pw_nonce: nonce },
+) {
   const there = await startServer(t, {
     items: { revisions: { ...defaultItemSettings.revisions, pauseMs: 0 } },
+    ...options,
   });
-  const phone = await Device.register(there, { email, password: await password(), pw_nonce: nonce });
+  const password = await serverPasswordOf(typed, keyParams);
+  const phone = await Device.register(there, { ...keyParams, email, password });
   const world = await startApi(t);
   const run = async (
     options: readonly string[] = [],
-    answers: string | ((prompt: string) => string) = typed,
+    answers: string | ((prompt: string) => string | Promise<string>) = typed,
   ) => {
-    const args = ['import', 'account', '--from', there.url, '--email', email, ...options];
+    const replacements = { 'https://notes.example.org': there.url, 'alice@example.org': email };
+    const [, , ...documented] = replaced(bring, replacements).trim().split(/ +/);
+    const args = [...documented, ...options];
     return world.server.answered(runTyped(args, { address: world.address, typed: answers }), passMs);
   };
   const here = async () => {
-    const signedIn = await signIn(world.server, { email, password: await password() });
+    const signedIn = await signIn(world.server, { email, password });
     if (signedIn.status !== 200) return undefined;
     const tokens = tokensOf(signedIn);
     const device = new Device(world.server, { ...tokens, email, password: '' });
@@ -104,7 +115,7 @@ test('a wrong password, a server that is away and an address that is taken here 
   const { run, world, here } = await started(t);
   const wrong = await run([], 'another password');
   t.is(wrong.code, 1);
-  t.regex(wrong.err, /answered 401/);
+  t.regex(wrong.err, /refuses the sign-in: .*Nothing was written\. Check the address and the password\./);
   const away = await run(['--from', 'http://127.0.0.1:1']);
   t.is(away.code, 69);
   t.is((await run(['--from', 'nowhere'])).code, 64);
@@ -115,8 +126,39 @@ test('a wrong password, a server that is away and an address that is taken here 
   t.is(await here(), undefined);
 });
 
-test('a second factor is asked for', async (t) => {
-  const { there, phone, run, here } = await started(t);
+const oldAccounts: Readonly<Record<string, ReceivedKeyParams>> = {
+  '001': {
+    ...{ identifier: email, version: '001', pw_cost: 5_000, pw_salt: 'ab'.repeat(20) },
+    ...{ pw_alg: 'sha512', pw_func: 'pbkdf2', pw_key_size: 512 },
+  },
+  '002': { identifier: email, version: '002', pw_cost: 5_000, pw_salt: 'ab'.repeat(20) },
+  '003': { identifier: email, version: '003', pw_cost: 110_000, pw_nonce: nonce },
+};
+for (const [version, keyParams] of Object.entries(oldAccounts)) {
+  test(`an account of protocol ${version} comes with its items, and signs in with the same password`, async (t) => {
+    const testing = { accounts: { endToEndTesting: true } };
+    const { phone, world, run, here } = await started(t, testing, keyParams);
+    const item = note({ uuid: crypto.randomUUID(), content: `${version}:text`, auth_hash: 'of the client' });
+    await phone.save(item);
+    if (version !== '003') {
+      const unconfirmed = await run();
+      t.is(unconfirmed.code, 1);
+      t.regex(unconfirmed.err, /protocol 00[12], .* add --old-protocol\./);
+      t.is(await here(), undefined);
+    }
+    const ended = await run(version === '003' ? [] : ['--old-protocol']);
+    t.is(ended.code, 0, ended.err + ended.out);
+    const body = { email, code_challenge: challengeOf('verifier') };
+    t.like((await world.server.call('POST', '/v2/login-params', { body })).body, keyParams);
+    const found = await here();
+    t.is(found?.userUuid, phone.account.userUuid);
+    t.like(found?.items, [{ uuid: item.uuid, content: item.content, auth_hash: 'of the client' }]);
+  });
+}
+
+async function withAuthenticatorApp(t: ExecutionContext) {
+  const scene = await started(t);
+  const { there, phone } = scene;
   const account = `/v1/users/${phone.account.userUuid}`;
   const { secret } = (await phone.call('GET', `${account}/mfa-secret`)).body;
   const codeNow = () => generateSync({ secret, epoch: Math.floor(there.clock.nowMs() / 1_000) });
@@ -124,6 +166,11 @@ test('a second factor is asked for', async (t) => {
   t.is((await phone.call('PUT', `${account}/settings`, { body: factor })).status, 200);
   // Each code counts once.
   await there.advance(60_000);
+  return { ...scene, codeNow };
+}
+
+test('a second factor is asked for', async (t) => {
+  const { run, here, codeNow } = await withAuthenticatorApp(t);
   const prompts: string[] = [];
   const ended = await run([], (prompt) => {
     prompts.push(prompt);
@@ -132,4 +179,42 @@ test('a second factor is asked for', async (t) => {
   t.is(ended.code, 0, ended.err);
   t.deepEqual(prompts, ['Password of ada@example.org: ', 'Code of the second factor: ']);
   t.not(await here(), undefined);
+});
+
+test('a wrong code brings nothing, and the message says what to do', async (t) => {
+  const { run, here } = await withAuthenticatorApp(t);
+  for (const code of ['000000', '']) {
+    const refused = await run([], (prompt) => (prompt.startsWith('Password') ? typed : code));
+    t.is(refused.code, 1);
+    t.regex(refused.err, /does not accept the code .* Run the command again with the next code\./);
+  }
+  t.is(await here(), undefined);
+});
+
+test('a code by e-mail is requested, and asked for', async (t) => {
+  const postbox = new Postbox();
+  const from = { name: 'Notes', address: 'notes@home.test' };
+  const scene = await started(t, { mail: { host: '127.0.0.1', from }, mailSender: postbox });
+  const { there, phone, run, here } = scene;
+  const enabled = await phone.call('POST', '/v1/mfa/magic-link/status', { body: { enabled: true } });
+  t.is(enabled.status, 200);
+  const mailedCode = () => postbox.messages.flatMap(({ text }) => /: (\d{6})$/m.exec(text)?.[1] ?? [])[0];
+  const ended = await run([], async (prompt) => {
+    if (prompt.startsWith('Password')) return typed;
+    t.is(prompt, 'Code that the other server has mailed to ada@example.org: ');
+    await there.until(() => mailedCode() !== undefined, 10_000);
+    return mailedCode() ?? '';
+  });
+  t.is(ended.code, 0, ended.err);
+  t.not(await here(), undefined);
+});
+
+test('an account that is locked after many failures says so', async (t) => {
+  const { run } = await started(t);
+  const codes = new Set<string>();
+  for (let attempt = 0; attempt < 14; attempt += 1) codes.add((await run([], 'another password')).err);
+  t.true(
+    [...codes].some((text) => /Wait as it asks, and run the command again\./.test(text)),
+    [...codes].join(),
+  );
 });

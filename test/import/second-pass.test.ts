@@ -1,6 +1,6 @@
 /** What has changed at the other server since the first pass: the second brings that, and nothing else. */
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { call } from '../kit/http.ts';
 import { envelope, someTime } from './installation.ts';
 import { firstSync, loginParams, signInWith, startMove } from './moving.ts';
@@ -53,6 +53,83 @@ test('items that were changed, deleted, added or removed, or have moved, are whe
   t.true(again.find((item: { uuid: string }) => item.uuid === deleted).deleted);
   const ofBen = (await firstSync(move, 'ben@example.org')).first.retrieved_items;
   t.true(ofBen.some((item: { uuid: string }) => item.uuid === added));
+});
+
+/** A vault of Ada's with an item of hers and one of Ben's, as a first pass has brought it. */
+async function vaultOfTwo(t: ExecutionContext) {
+  const move = await startMove(t);
+  const { there, folder } = move;
+  const ada = await there.user('ada@example.org');
+  const ben = await there.user('ben@example.org');
+  const vault = await there.vault(ada.uuid);
+  await there.member(vault, ben.uuid, 'write');
+  const inVault = { shared_vault_uuid: vault, key_system_identifier: 'k', last_edited_by: ada.uuid };
+  const [ofAda, ofBen] = [await there.item(ada.uuid, inVault), await there.item(ben.uuid, inVault)];
+  const vanished = await there.item(ada.uuid, inVault);
+  const firstPass = (options: readonly string[] = ['--keep-closed']) =>
+    move.pass([...options, '--source-key-file', `${folder}/key`]);
+  const deleteVault = async () => {
+    for (const table of ['shared_vaults', 'shared_vault_users', 'shared_vault_invites'])
+      await there.run(`DELETE FROM ${table}`);
+    await there.run('UPDATE items SET shared_vault_uuid = NULL, key_system_identifier = NULL');
+    await there.run('DELETE FROM items WHERE uuid = ?', [vanished]);
+  };
+  const vaultsOf = async (email: string) => {
+    const { first, get } = await firstSync(move, email);
+    const { sharedVaults } = (await get('/v1/shared-vaults')).body;
+    const items = first.retrieved_items.map(({ uuid }: { uuid: string }) => uuid);
+    return { items, vaults: sharedVaults.map(({ uuid }: { uuid: string }) => uuid) };
+  };
+  return { ...move, ada, ben, vault, ofAda, ofBen, firstPass, deleteVault, vaultsOf };
+}
+
+test('a vault that was deleted there ends here, and its items are where they are now', async (t) => {
+  const move = await vaultOfTwo(t);
+  const { vault, ofAda, ofBen } = move;
+  await move.firstPass();
+  await move.deleteVault();
+  const { differences } = await move.verify(65);
+  t.true(differences.some(({ uuid, why }: Record<string, string>) => uuid === vault && why === 'surplus'));
+  t.like(await move.firstPass(['--dry-run']), { endedVaults: 1 });
+  t.like(await move.firstPass(['--dry-run']), { endedVaults: 1 });
+
+  const { endedVaults, findings } = await move.pass();
+  t.is(endedVaults, 1);
+  t.like(findings, [{ table: 'shared_vaults', reason: 'deleted-there', uuid: vault, imported: false }]);
+  t.like(await move.verify(), { same: true, items: 2, vaults: 0 });
+  t.like(await move.pass(), { endedVaults: 0 });
+  t.deepEqual(await move.vaultsOf('ada@example.org'), { items: [ofAda], vaults: [] });
+  t.deepEqual(await move.vaultsOf('ben@example.org'), { items: [ofBen], vaults: [] });
+});
+
+test('a vault that was deleted there stays if a member has signed in here', async (t) => {
+  const move = await vaultOfTwo(t);
+  await move.firstPass([]);
+  const { vaults } = await move.vaultsOf('ben@example.org');
+  t.deepEqual(vaults, [move.vault]);
+  await move.deleteVault();
+  const { endedVaults, tables } = await move.pass(undefined, 65);
+  t.is(endedVaults, 0);
+  t.deepEqual(tables.items.skipped, { taken: 1, 'account-gone': 1 }, 'the vault still has them');
+  t.deepEqual((await move.vaultsOf('ben@example.org')).vaults, [move.vault]);
+});
+
+test('accounts and vaults of a server that was imported before stay, and verify names the accounts', async (t) => {
+  const move = await vaultOfTwo(t);
+  const { there, ada, ben, vault } = move;
+  await move.firstPass([]);
+  // From here on it is another server, with other users.
+  await there.run('DELETE FROM users');
+  await move.deleteVault();
+  await there.run('DELETE FROM items');
+  await there.user('cyd@example.org');
+  t.like(await move.pass(), { endedVaults: 0, opened: 1 });
+  const named = (await move.verify(65)).differences;
+  t.deepEqual(
+    named.map(({ what, uuid, why }: Record<string, string>) => `${what} ${why} ${uuid}`).toSorted(),
+    [ada.uuid, ben.uuid].map((uuid) => `account surplus ${uuid}`).toSorted(),
+  );
+  t.deepEqual((await move.vaultsOf('ada@example.org')).vaults, [vault]);
 });
 
 test('a new password, a factor, a setting and a message that are gone, and a member who has left', async (t) => {

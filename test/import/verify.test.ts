@@ -136,6 +136,13 @@ const changes: Readonly<Record<string, readonly [Change, ...string[]]>> = {
     `notification missing ${uuidAt(41)}`,
   ],
   'a vault': [({ there }) => there.vault(uuidAt(4), { uuid: uuidAt(11) }), `vault missing ${uuidAt(11)}`],
+  'a vault that is gone': [
+    async ({ there }) => {
+      for (const table of ['shared_vaults', 'shared_vault_users', 'shared_vault_invites'])
+        await there.run(`DELETE FROM ${table}`);
+    },
+    `vault surplus ${uuidAt(10)}`,
+  ],
   'a vault with another owner': [
     ({ there }) => there.run('UPDATE shared_vaults SET user_uuid = ?', [uuidAt(2)]),
     `vault differs ${uuidAt(10)}`,

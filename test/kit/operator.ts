@@ -20,7 +20,7 @@ export interface Operated {
 
 interface Operator extends Pick<ApiWorld, 'address' | 'server'> {
   /** The input for a command that asks for it, or the input for each question. */
-  readonly typed?: string | ((prompt: string) => string) | undefined;
+  readonly typed?: string | ((prompt: string) => string | Promise<string>) | undefined;
   /** Happens while a command waits. */
   readonly meanwhile?: (() => Promise<void>) | undefined;
   /** Hears each answer at once, for a command that ends only when it is interrupted. */

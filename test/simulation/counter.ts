@@ -318,7 +318,6 @@ export const counterKind = kind({
   timers: {
     alarm: timer({
       ...Counter.timers.alarm,
-      missed: 'fire-once',
       turn: (turn, { op, name, dueMs, trouble, again }) => {
         failWhile(trouble, turn.nowMs);
         const { [name]: armed, ...others } = turn.get(alarms);

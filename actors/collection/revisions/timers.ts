@@ -69,7 +69,6 @@ export function revisionTimers(
   return {
     trimRevisions: timer({
       ...shapes.trimRevisions,
-      missed: 'fire-once',
       reads: trimPlan,
       turn: (turn, _payload: null, reads) => {
         if (!isGone(turn)) trimRevisions(turn, reads, shapes.trimRevisions);
@@ -77,7 +76,6 @@ export function revisionTimers(
     }),
     copyRevisions: timer({
       ...shapes.copyRevisions,
-      missed: 'fire-once',
       reads: copyPlan,
       turn: (turn, payload: CopyPayload, reads) => {
         if (!isGone(turn)) copyRevisions(turn, payload, reads, shapes);
@@ -85,7 +83,6 @@ export function revisionTimers(
     }),
     forgetRevisions: timer({
       ...shapes.forgetRevisions,
-      missed: 'fire-once',
       reads: forgetPlan,
       turn: (turn, payload: ForgetPayload, reads) => {
         if (!isGone(turn)) forgetRevisions(turn, payload, reads);

@@ -11,31 +11,25 @@ import { head } from '../head.ts';
 import { ItemSettings } from '../settings.ts';
 import { type RevisionRow, revision } from './table.ts';
 
-export interface RevisionUsage {
-  /** Total bytes appended to the log so far. */
-  readonly endOffset: number;
-  /** All revisions up to this offset are removed. */
-  readonly trimmed: number;
-  /** Whether the timer that removes the oldest is armed. */
-  readonly trimming: boolean;
-  /** Bytes of all revisions that were copied for duplicates; `endOffset` counts them too. */
-  readonly copied: number;
-  /** A leaky bucket: bytes of recent copies that still count against the allowance. It drains with time. */
-  readonly debt: { readonly bytes: number; readonly atMs: number };
-}
-
 const noDebt = { bytes: 0, atMs: 0 };
+
+const usageSchema = z.object({
+  /** Total bytes appended to the log so far. */
+  endOffset: z.int(),
+  /** All revisions up to this offset are removed. */
+  trimmed: z.int(),
+  /** Whether the timer that removes the oldest is armed. */
+  trimming: z.boolean(),
+  /** Bytes of all revisions that were copied for duplicates; `endOffset` counts them too. */
+  copied: z.int().default(0),
+  /** A leaky bucket: bytes of recent copies that still count against the allowance. It drains with time. */
+  debt: z.object({ bytes: z.int(), atMs: z.number() }).default(noDebt),
+});
+export type RevisionUsage = Readonly<z.infer<typeof usageSchema>>;
 
 export const revisionUsageSlice = slice<RevisionUsage>({
   name: 'revisions',
-  format: 1,
-  schema: z.object({
-    endOffset: z.int(),
-    trimmed: z.int(),
-    trimming: z.boolean(),
-    copied: z.int().default(0),
-    debt: z.object({ bytes: z.int(), atMs: z.number() }).default(noDebt),
-  }),
+  schema: usageSchema,
   initial: { endOffset: 0, trimmed: 0, trimming: false, copied: 0, debt: noDebt },
 });
 

@@ -12,19 +12,24 @@ export type Locations = {
   readonly moved: Pick<LookupResult<typeof item>, 'rows'>;
 };
 
+const noLocations: LocationPlans = { first: lookup(item, [], 0), moved: lookup(item, [], 0) };
+
 /** `uuids` in lower case. An item that has never moved is found by its uuid reservation. */
-export const locationsPlan = (uuids: readonly string[]): LocationPlans => ({
-  first: lookup(
-    item,
-    uuids.map((uuid) => ({ uuid, born: true })),
-    uuids.length,
-  ),
-  moved: lookup(
-    item,
-    uuids.map((uuid) => ({ uuid })),
-    uuids.length * rowsPerItem,
-  ),
-});
+export const locationsPlan = (uuids: readonly string[]): LocationPlans =>
+  uuids.length === 0
+    ? noLocations
+    : {
+        first: lookup(
+          item,
+          uuids.map((uuid) => ({ uuid, born: true })),
+          uuids.length,
+        ),
+        moved: lookup(
+          item,
+          uuids.map((uuid) => ({ uuid })),
+          uuids.length * rowsPerItem,
+        ),
+      };
 
 /** Keyed by uuid, the row in the owning collection. Between the commits of a move two collections have one; the later counts. */
 export function owningRowsOf(rows: readonly ItemRow[]): ReadonlyMap<string, ItemRow> {

@@ -64,7 +64,6 @@ export interface OutgoingTransfer {
 
 export const outgoingTransferMap = sliceMap<OutgoingTransfer>({
   family: 'outgoing-transfer',
-  format: 1,
   entriesMax: transfersMax,
   schema: z.object({
     to: z.string(),
@@ -213,7 +212,6 @@ const stays = (row: ItemRow, { position }: Head): ItemRow => ({
 export const finalizeTimer = (timers: FinalizeTimers) =>
   timer({
     ...timers.finalizeOverdueTransfer,
-    missed: 'fire-once',
     reads: (view, { id }) => finalizePlan(view, id),
     turn: (turn, { id }, reads) => {
       finalizeTransfer({ turn, id, applied: [], reads, timers });

@@ -15,8 +15,8 @@ import {
 } from '../log-table.ts';
 import { MailAdministration, queueStates } from '../operator-contract.ts';
 import { asMail, isReady, type MailRow, mailTable, queueSlice } from '../queue-table.ts';
+import { notInDirectMode } from '../relays.ts';
 import { attemptsMaxOf, type MailSource, rulesOf } from '../sources.ts';
-import { notInDirectMode } from './mode.ts';
 
 const limitUsual = 50;
 const limitMax = 200;

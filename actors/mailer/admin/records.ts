@@ -6,8 +6,8 @@ import { auditOperation } from '../log-table.ts';
 import { MailAdministration } from '../operator-contract.ts';
 import { listenerOf, tellOutcome } from '../outcome.ts';
 import { asMail, isReady, type MailRow, mailKey, mailTable, readyState, writeMail } from '../queue-table.ts';
+import { notInDirectMode } from '../relays.ts';
 import { startWorker } from '../workers.ts';
-import { notInDirectMode } from './mode.ts';
 import { recordOf } from './pages.ts';
 
 const notFound = refuse.notFound('There is no such record in the queue.', 'queue-record-not-found');

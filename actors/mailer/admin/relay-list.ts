@@ -17,6 +17,7 @@ import {
   exposesPassword,
   fallbackModes,
   isConfigured,
+  notInDirectMode,
   type Relay,
   regions,
   relayKinds,
@@ -28,7 +29,6 @@ import {
 } from '../relays.ts';
 import { implicitTlsPort } from '../settings.ts';
 import { wakeWorkers } from '../workers.ts';
-import { notInDirectMode } from './mode.ts';
 
 const invalid = (what: string): Refused => refuse.badRequest(what, 'invalid-relay');
 const invalidKind = refuse.badRequest(

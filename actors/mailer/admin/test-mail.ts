@@ -25,7 +25,6 @@ const nothingConfigured = refuse.conflict('No relay is set up.', 'email-delivery
 /** The times of the last tests. */
 export const testsSlice = slice<readonly number[]>({
   name: 'tests',
-  format: 1,
   schema: z.array(z.number()),
   initial: [],
 });
@@ -83,14 +82,8 @@ function begin(
   };
 }
 
-const tooMany = (retryAfterMs: number): Refused => ({
-  refused: {
-    reason: 'too-many',
-    tag: 'too-many-tests',
-    message: `There are ${testsPerMinute} tests in a minute.`,
-    retryAfterMs,
-  },
-});
+const tooMany = (retryAfterMs: number): Refused =>
+  refuse.tooMany(`There are ${testsPerMinute} tests in a minute.`, retryAfterMs, { tag: 'too-many-tests' });
 
 function send(
   steps: Workflow,

@@ -62,28 +62,25 @@ const wrongPassword = refuse.unauthenticated(
 );
 
 export const changeCredentials = (hooks: RaisedHooks) =>
-  signedInWorkflow({
-    ...Account.commands.changeCredentials,
-    run: async (workflow, change) => {
-      const before = await workflow.turn({
-        recorded: true,
-        reads: ownAccount,
-        turn: (turn, { account }, { session }) => {
-          const row = account.get({ user_uuid: turn.self.id });
-          if (change.userUuid !== turn.self.id || row === undefined) return notAllowed;
-          return refusalOf(change, row, revertsTo(turn, session.uuid)) ?? row;
-        },
-      });
-      const refused = await passwordIs(workflow, before, change.currentPassword, wrongPassword);
-      if (refused !== undefined) return refused;
-      const passwordHash = await workflow
-        .use(PasswordHasher)
-        .hash(change.newPassword, keyOfUser(workflow.self.id));
-      return workflow.lastTurn({
-        recorded: true,
-        turn: (turn) => applyChange(turn, hooks, { change, before, passwordHash }),
-      });
-    },
+  signedInWorkflow(Account.commands.changeCredentials, async (workflow, change) => {
+    const before = await workflow.turn({
+      recorded: true,
+      reads: ownAccount,
+      turn: (turn, { account }, { session }) => {
+        const row = account.get({ user_uuid: turn.self.id });
+        if (change.userUuid !== turn.self.id || row === undefined) return notAllowed;
+        return refusalOf(change, row, revertsTo(turn, session.uuid)) ?? row;
+      },
+    });
+    const refused = await passwordIs(workflow, before, change.currentPassword, wrongPassword);
+    if (refused !== undefined) return refused;
+    const passwordHash = await workflow
+      .use(PasswordHasher)
+      .hash(change.newPassword, keyOfUser(workflow.self.id));
+    return workflow.lastTurn({
+      recorded: true,
+      turn: (turn) => applyChange(turn, hooks, { change, before, passwordHash }),
+    });
   });
 
 function refusalOf(
@@ -118,7 +115,6 @@ const upgradeSchema = z
  */
 export const upgradeSlice = slice<Readonly<z.infer<typeof upgradeSchema>>>({
   name: 'upgrade',
-  format: 1,
   schema: upgradeSchema,
   initial: null,
 });

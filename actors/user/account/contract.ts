@@ -5,9 +5,7 @@ import { keyParamsSchema, sentKeyParamsSchema } from '../../identity/key-params.
 import { deviceSchema, grantedSchema, signInReplySchema } from '../../identity/session.ts';
 import { mailOutcomeSchema } from '../../mailer/contract.ts';
 import { answerSchema } from '../../reply.ts';
-import { signedIn } from '../../signed-in.ts';
-
-const nothing = z.object({});
+import { reads, writes } from '../../signed-in.ts';
 
 export const Account = contract({
   name: 'user',
@@ -57,18 +55,13 @@ export const Account = contract({
     },
 
     /** `login-params` for a signed-in caller: all key params of the account (docs/protocol/authentication.md, "Login params"). */
-    keyParams: signedIn({
-      access: 'reads',
-      fields: z.object({ codeChallenge: z.string() }),
-      ok: keyParamsSchema,
-    }),
+    keyParams: reads({ fields: z.object({ codeChallenge: z.string() }), ok: keyParamsSchema }),
 
     /**
      * Refusals: the 401s and 403s of docs/protocol/authentication.md, "Change of credentials"; 423 after too many wrong
      * passwords.
      */
-    changeCredentials: signedIn({
-      access: 'writes',
+    changeCredentials: writes({
       fields: z.object({
         /** The user in the path. They must be the caller. */
         userUuid: z.string(),
@@ -87,15 +80,13 @@ export const Account = contract({
      * Refusals: the 400s, 401s and 403s of docs/protocol/authentication.md, "Deletion of an account"; 423 after too many wrong
      * passwords.
      */
-    deleteAccount: signedIn({
-      access: 'writes',
+    deleteAccount: writes({
       fields: z.object({
         /** The user in the path. They must be the caller. */
         userUuid: z.string(),
         /** `x-server-password`. */
         password: z.string().optional(),
       }),
-      ok: nothing,
     }),
   },
   tells: {

@@ -26,22 +26,19 @@ import { forgetAddress, serverPasswordIs, wrongServerPassword } from './password
 type Done = Record<never, never>;
 
 export const deleteAccount = (hooks: RaisedHooks) =>
-  signedInWorkflow({
-    ...Account.commands.deleteAccount,
-    run: async (workflow, { userUuid, password }) => {
-      const unless = deletedBefore(userUuid);
-      const account = await workflow.turn({
-        unless,
-        reads: ownAccount,
-        turn: (turn, { account }) => {
-          const row = account.get({ user_uuid: turn.self.id });
-          return userUuid === turn.self.id && row !== undefined ? row : notAllowed;
-        },
-      });
-      const refused = await serverPasswordIs(workflow, account, password);
-      if (refused !== undefined) return refused;
-      return workflow.lastTurn({ unless, turn: (turn) => deleteNow(turn, hooks, account) });
-    },
+  signedInWorkflow(Account.commands.deleteAccount, async (workflow, { userUuid, password }) => {
+    const unless = deletedBefore(userUuid);
+    const account = await workflow.turn({
+      unless,
+      reads: ownAccount,
+      turn: (turn, { account }) => {
+        const row = account.get({ user_uuid: turn.self.id });
+        return userUuid === turn.self.id && row !== undefined ? row : notAllowed;
+      },
+    });
+    const refused = await serverPasswordIs(workflow, account, password);
+    if (refused !== undefined) return refused;
+    return workflow.lastTurn({ unless, turn: (turn) => deleteNow(turn, hooks, account) });
   });
 
 const deletedBefore =

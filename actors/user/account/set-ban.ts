@@ -24,7 +24,6 @@ const banningAgeMs = 120_000;
 /** Set by the call that is banning a user at this moment. Each call has its own mark: the end of one must not end the others. */
 export const banningMap = sliceMap<{ readonly untilMs: number }>({
   family: 'banning',
-  format: 1,
   entriesMax: 16,
   schema: z.object({ untilMs: z.number() }),
 });

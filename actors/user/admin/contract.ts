@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { isStorableText } from '../../../runtime/table.ts';
-import { signedIn } from '../../signed-in.ts';
+import { reads, writes } from '../../signed-in.ts';
 import { banReasonCharactersMax } from '../profile.ts';
 
 /** As the administrator types it. */
@@ -33,54 +33,46 @@ const registration = z.object({
   enforcedByOperator: z.boolean(),
 });
 
-/** Refusals: 403 for anyone else, 404 for a user who does not exist. */
-const commands = {
-  getRegistration: signedIn({ access: 'reads', fields: z.object({}), ok: registration }),
-  /** Refusals: 400 if it says neither or both. */
-  setRegistration: signedIn({
-    access: 'writes',
-    fields: z.object({ registrationDisabled: uncheckedSwitch, registrationEnabled: uncheckedSwitch }),
-    ok: registration.extend({ success: z.boolean() }),
-  }),
-  lookUpUser: signedIn({
-    access: 'reads',
-    fields: z.object({ email, workspace_identifier }),
-    ok: z.object({ uuid: z.string() }),
-  }),
-  getBan: signedIn({
-    access: 'reads',
-    fields: z.object({ email, workspace_identifier }),
-    ok: z.object({ uuid: z.string(), email: z.string(), ...ban }),
-  }),
-  /** Refusals: 400 for the administrator's own account, 409 while the account bans another one. */
-  setBan: signedIn({
-    access: 'writes',
-    fields: z.object({ userUuid, banned: uncheckedSwitch, banReason: uncheckedText }),
-    ok: z.object({ success: z.boolean(), uuid: z.string(), ...ban }),
-  }),
-  getFlags: signedIn({
-    access: 'reads',
-    fields: z.object({ userUuid }),
-    ok: z.object({
-      userUuid: z.string(),
-      flags: z.record(z.string(), z.string().nullable()),
-      nextcloudAppPasswordConfigured: z.boolean(),
-    }),
-  }),
-  /** Refusals: 400 for a name or a value that is not allowed. */
-  setFlag: signedIn({
-    access: 'writes',
-    fields: z.object({ userUuid, name: uncheckedText, value: uncheckedText }),
-    ok: z.object({
-      success: z.boolean(),
-      userUuid: z.string(),
-      name: z.string(),
-      value: z.string().nullable(),
-    }),
-  }),
-};
-
 export const Administration = contract({
   name: 'user',
-  commands,
+  /** Refusals: 403 for anyone else, 404 for a user who does not exist. */
+  commands: {
+    getRegistration: reads({ ok: registration }),
+    /** Refusals: 400 if it says neither or both. */
+    setRegistration: writes({
+      fields: z.object({ registrationDisabled: uncheckedSwitch, registrationEnabled: uncheckedSwitch }),
+      ok: registration.extend({ success: z.boolean() }),
+    }),
+    lookUpUser: reads({
+      fields: z.object({ email, workspace_identifier }),
+      ok: z.object({ uuid: z.string() }),
+    }),
+    getBan: reads({
+      fields: z.object({ email, workspace_identifier }),
+      ok: z.object({ uuid: z.string(), email: z.string(), ...ban }),
+    }),
+    /** Refusals: 400 for the administrator's own account, 409 while the account bans another one. */
+    setBan: writes({
+      fields: z.object({ userUuid, banned: uncheckedSwitch, banReason: uncheckedText }),
+      ok: z.object({ success: z.boolean(), uuid: z.string(), ...ban }),
+    }),
+    getFlags: reads({
+      fields: z.object({ userUuid }),
+      ok: z.object({
+        userUuid: z.string(),
+        flags: z.record(z.string(), z.string().nullable()),
+        nextcloudAppPasswordConfigured: z.boolean(),
+      }),
+    }),
+    /** Refusals: 400 for a name or a value that is not allowed. */
+    setFlag: writes({
+      fields: z.object({ userUuid, name: uncheckedText, value: uncheckedText }),
+      ok: z.object({
+        success: z.boolean(),
+        userUuid: z.string(),
+        name: z.string(),
+        value: z.string().nullable(),
+      }),
+    }),
+  },
 });

@@ -35,65 +35,53 @@ const undecided = refuse.badRequest(
 type Steps = Pick<SignedInWorkflow<unknown>, 'turn' | 'actors' | 'use'>;
 type LookUpFields = z.infer<typeof Administration.commands.lookUpUser.fields>;
 
-const lookUpUser = signedInWorkflow({
-  ...Administration.commands.lookUpUser,
-  run: async (workflow, request) => {
-    const uuid = await find(workflow, request);
-    return uuid === undefined ? userNotFound : { uuid };
-  },
+const lookUpUser = signedInWorkflow(Administration.commands.lookUpUser, async (workflow, request) => {
+  const uuid = await find(workflow, request);
+  return uuid === undefined ? userNotFound : { uuid };
 });
 
-const getBan = signedInWorkflow({
-  ...Administration.commands.getBan,
-  run: async (workflow, request) => {
-    const uuid = await find(workflow, request);
-    if (uuid === undefined) return userNotFound;
-    const status = await unlessAbsent(operated(workflow, uuid).operatorBanStatus({}));
-    return status === undefined ? userNotFound : { uuid, email: status.email, ...toResponse(status) };
-  },
+const getBan = signedInWorkflow(Administration.commands.getBan, async (workflow, request) => {
+  const uuid = await find(workflow, request);
+  if (uuid === undefined) return userNotFound;
+  const status = await unlessAbsent(operated(workflow, uuid).operatorBanStatus({}));
+  return status === undefined ? userNotFound : { uuid, email: status.email, ...toResponse(status) };
 });
 
-const setBan = signedInWorkflow({
-  ...Administration.commands.setBan,
-  run: async (workflow, { userUuid, ...fields }) => {
-    const uuid = userUuid.toLowerCase();
-    const { banned, banReason } = await workflow.turn({
-      turn: (turn, _reads, by) => {
-        if (!mayAdminister(turn, by)) return adminRequired;
-        const { data: ban } = banFields.safeParse(fields);
-        if (ban === undefined) return noBan;
-        if (ban.banned && uuid === turn.self.id) return oneself;
-        return ban.banned && !beginBanning(turn, workflow.callId) ? busy : ban;
-      },
-    });
-    const change = { banned, reason: banReason ?? null, by: 'administrator' as const };
-    const answer = isUuid(uuid)
-      ? await unlessAbsent(operated(workflow, uuid).operatorSetBan(change))
-      : undefined;
-    return workflow.lastTurn({
-      turn: (turn) => {
-        endBanning(turn, workflow.callId);
-        if (answer === undefined) return userNotFound;
-        if (answer.outcome === 'busy') return busy;
-        if (answer.outcome === 'set') audit(turn, banned ? 'banned-another' : 'unbanned-another', null, uuid);
-        return { success: true, uuid, ...toResponse(answer.status) };
-      },
-    });
-  },
+const setBan = signedInWorkflow(Administration.commands.setBan, async (workflow, { userUuid, ...fields }) => {
+  const uuid = userUuid.toLowerCase();
+  const { banned, banReason } = await workflow.turn({
+    turn: (turn, _reads, by) => {
+      if (!mayAdminister(turn, by)) return adminRequired;
+      const { data: ban } = banFields.safeParse(fields);
+      if (ban === undefined) return noBan;
+      if (ban.banned && uuid === turn.self.id) return oneself;
+      return ban.banned && !beginBanning(turn, workflow.callId) ? busy : ban;
+    },
+  });
+  const change = { banned, reason: banReason ?? null, by: 'administrator' as const };
+  const answer = isUuid(uuid)
+    ? await unlessAbsent(operated(workflow, uuid).operatorSetBan(change))
+    : undefined;
+  return workflow.lastTurn({
+    turn: (turn) => {
+      endBanning(turn, workflow.callId);
+      if (answer === undefined) return userNotFound;
+      if (answer.outcome === 'busy') return busy;
+      if (answer.outcome === 'set') audit(turn, banned ? 'banned-another' : 'unbanned-another', null, uuid);
+      return { success: true, uuid, ...toResponse(answer.status) };
+    },
+  });
 });
 
-const getFlags = signedInWorkflow({
-  ...Administration.commands.getFlags,
-  run: async (workflow, { userUuid }) => {
-    const uuid = await asAdministrator(workflow, userUuid);
-    const found = await unlessAbsent(operated(workflow, uuid).operatorFlags({}));
-    return found === undefined ? userNotFound : { userUuid: uuid, ...found };
-  },
+const getFlags = signedInWorkflow(Administration.commands.getFlags, async (workflow, { userUuid }) => {
+  const uuid = await asAdministrator(workflow, userUuid);
+  const found = await unlessAbsent(operated(workflow, uuid).operatorFlags({}));
+  return found === undefined ? userNotFound : { userUuid: uuid, ...found };
 });
 
-const setFlag = signedInWorkflow({
-  ...Administration.commands.setFlag,
-  run: async (workflow, { userUuid, ...fields }) => {
+const setFlag = signedInWorkflow(
+  Administration.commands.setFlag,
+  async (workflow, { userUuid, ...fields }) => {
     const uuid = await asAdministrator(workflow, userUuid);
     const { data: flag } = flagFields.safeParse(fields);
     if (flag === undefined) return noFlag;
@@ -108,20 +96,17 @@ const setFlag = signedInWorkflow({
       },
     });
   },
+);
+
+const getRegistration = signedInWorkflow(Administration.commands.getRegistration, async (workflow) => {
+  await workflow.turn({ turn: (turn, _reads, by) => (mayAdminister(turn, by) ? {} : adminRequired) });
+  const decided = await unlessAbsent(workflow.actors.get(Instance, instanceId).ask.registration({}));
+  return registrationResponse(workflow, decided);
 });
 
-const getRegistration = signedInWorkflow({
-  ...Administration.commands.getRegistration,
-  run: async (workflow) => {
-    await workflow.turn({ turn: (turn, _reads, by) => (mayAdminister(turn, by) ? {} : adminRequired) });
-    const decided = await unlessAbsent(workflow.actors.get(Instance, instanceId).ask.registration({}));
-    return registrationResponse(workflow, decided);
-  },
-});
-
-const setRegistration = signedInWorkflow({
-  ...Administration.commands.setRegistration,
-  run: async (workflow, fields) => {
+const setRegistration = signedInWorkflow(
+  Administration.commands.setRegistration,
+  async (workflow, fields) => {
     const { registrationDisabled, registrationEnabled } = registrationFields.safeParse(fields).data ?? {};
     const disabled =
       registrationDisabled ?? (registrationEnabled === undefined ? undefined : !registrationEnabled);
@@ -140,7 +125,7 @@ const setRegistration = signedInWorkflow({
       },
     });
   },
-});
+);
 
 function registrationResponse(workflow: Pick<Steps, 'use'>, decided: Parameters<typeof registrationOf>[0]) {
   const { registrationDisabled } = workflow.use(AccountSettings);

@@ -34,7 +34,6 @@ const useSchema = z.object({
 
 const assistantSlice = slice<Readonly<z.infer<typeof useSchema>>>({
   name: 'assistant',
-  format: 1,
   schema: useSchema,
   initial: { day: 0, used: 0, streams: [] },
 });
@@ -46,23 +45,17 @@ const unavailable = refuse.unavailable(
   'No assistant is set up for this account. Asking again does not help: an administrator has to set one up.',
   'assistant-unavailable',
 );
-const busy: Refused = {
-  refused: {
-    reason: 'too-many',
-    tag: 'assistant-busy',
-    retryAfterMs: busyRetryMs,
-    message:
-      'The assistant is answering this account several times already. Please wait until one has ended.',
-  },
-};
+const busy = refuse.tooMany(
+  'The assistant is answering this account several times already. Please wait until one has ended.',
+  busyRetryMs,
+  { tag: 'assistant-busy' },
+);
 
-const getAssistantUsage = signedInRead({
-  ...AssistantBudget.commands.getAssistantUsage,
-  answer: (view) => usageOf(view, view.nowMs),
-});
+const getAssistantUsage = signedInRead(AssistantBudget.commands.getAssistantUsage, (view) =>
+  usageOf(view, view.nowMs),
+);
 
-const beginAssistantStream = signedInTurn({
-  ...AssistantBudget.commands.beginAssistantStream,
+const beginAssistantStream = signedInTurn(AssistantBudget.commands.beginAssistantStream, {
   repeat: 'recorded',
   turn: (turn, { isValid }, _reads, { session }) => {
     if (isTurnedOff(turn)) return disabled;
@@ -114,15 +107,12 @@ function limitOf(view: View): number {
   return Number.isSafeInteger(own) && own > 0 ? own : view.use(AssistantPolicy).dailyRequestsMax;
 }
 
-const tooMany = ({ nowMs }: Turn, limit: number, resetsAt: string): Refused => ({
-  refused: {
-    reason: 'too-many',
-    tag: 'ai-rate-limited',
-    payload: { limit, resetsAt },
-    message: `The assistant has answered ${limit} times today, which is the limit of this account.`,
-    retryAfterMs: (dayOf(nowMs) + 1) * dayMs - nowMs,
-  },
-});
+const tooMany = ({ nowMs }: Turn, limit: number, resetsAt: string): Refused =>
+  refuse.tooMany(
+    `The assistant has answered ${limit} times today, which is the limit of this account.`,
+    (dayOf(nowMs) + 1) * dayMs - nowMs,
+    { tag: 'ai-rate-limited', payload: { limit, resetsAt } },
+  );
 
 const dayOf = (ms: number): number => Math.floor(ms / dayMs);
 

@@ -16,8 +16,7 @@ import {
   trimAuditTrail,
 } from './trail.ts';
 
-const getAuditTrail = signedInRead({
-  ...AuditTrail.commands.getAuditTrail,
+const getAuditTrail = signedInRead(AuditTrail.commands.getAuditTrail, {
   reads: auditPages,
   answer: (view, query, pages, { readonly }) => {
     // The trail says where the user lives, which is no business of a program that may only read notes. The list of sessions is
@@ -35,7 +34,6 @@ const getAuditTrail = signedInRead({
 
 const trimAuditTrailTimer = timer({
   ...AuditTrail.timers.trimAuditTrail,
-  missed: 'fire-once',
   reads: auditPages,
   turn: (turn, _payload, pages) => trimAuditTrail(turn, pages),
 });

@@ -55,7 +55,6 @@ type Trail = Readonly<z.infer<typeof trailSchema>>;
 
 export const auditSlice = slice<Trail>({
   name: 'audit',
-  format: 1,
   schema: trailSchema,
   initial: { next: 1, pages: 0, recent: [], trimming: false },
 });

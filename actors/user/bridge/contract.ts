@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { deviceSchema, sessionReplySchema } from '../../identity/session.ts';
 import { answerSchema } from '../../reply.ts';
-import { signedIn } from '../../signed-in.ts';
+import { reads, writes } from '../../signed-in.ts';
 
 export const bridgeScopes = ['read', 'write'] as const;
 /** The names that some clients use. */
@@ -36,62 +36,55 @@ const bridgeToken = z.object({
   expiresAt: z.string().nullable(),
 });
 
-const commands = {
-  /** Shows the token this once. Refusals: 400 for a blank label, too many tokens, or too many bytes of keys. */
-  makeBridgeToken: signedIn({
-    access: 'writes',
-    fields: z.object({
-      label: z.string().max(1_024),
-      scope: z.enum([...bridgeScopes, 'read-only', 'read-write']),
-      scopeTagUuids: tagUuids.nullish(),
-      ...keyMaterialFields,
-    }),
-    ok: z.object({ mcpToken: bridgeToken, token: z.string() }),
-  }),
-  listBridgeTokens: signedIn({
-    access: 'reads',
-    fields: z.object({}),
-    ok: z.object({
-      mcpTokens: z.array(
-        bridgeToken.extend({
-          lastUsedAt: z.string().nullable(),
-          /** The address of the client that used it last. */
-          lastUsedFrom: z.string().nullable(),
-        }),
-      ),
-    }),
-  }),
-  /** Ends the sessions that it has opened too. Refusals: 404. */
-  deleteBridgeToken: signedIn({
-    access: 'writes',
-    fields: z.object({ bridgeTokenUuid: z.string().max(64) }),
-    ok: z.object({ message: z.string() }),
-  }),
-  /** Refusals: 404. */
-  getBridgeTokenKeys: signedIn({
-    access: 'reads',
-    fields: z.object({ bridgeTokenUuid: z.string().max(64) }),
-    ok: keyMaterialSchema.extend({ scope, scopeTagUuids }),
-  }),
-
-  /** Opens a session for a bridge, with the proof in the request. Refusals: 400 for the version, else 401. */
-  authenticateBridge: {
-    request: z.object({
-      tokenUuid: z.string(),
-      secret: z.string(),
-      apiVersion: z.string(),
-      device: deviceSchema,
-    }),
-    reply: answerSchema(
-      sessionReplySchema.extend({
-        mcp_scope: z.object({ access: scope, tagUuids: tagUuids.optional() }),
-        mcp_key_material: keyMaterialSchema,
-      }),
-    ),
-  },
-};
-
 export const Bridges = contract({
   name: 'user',
-  commands,
+  commands: {
+    /** Shows the token this once. Refusals: 400 for a blank label, too many tokens, or too many bytes of keys. */
+    makeBridgeToken: writes({
+      fields: z.object({
+        label: z.string().max(1_024),
+        scope: z.enum([...bridgeScopes, 'read-only', 'read-write']),
+        scopeTagUuids: tagUuids.nullish(),
+        ...keyMaterialFields,
+      }),
+      ok: z.object({ mcpToken: bridgeToken, token: z.string() }),
+    }),
+    listBridgeTokens: reads({
+      ok: z.object({
+        mcpTokens: z.array(
+          bridgeToken.extend({
+            lastUsedAt: z.string().nullable(),
+            /** The address of the client that used it last. */
+            lastUsedFrom: z.string().nullable(),
+          }),
+        ),
+      }),
+    }),
+    /** Ends the sessions that it has opened too. Refusals: 404. */
+    deleteBridgeToken: writes({
+      fields: z.object({ bridgeTokenUuid: z.string().max(64) }),
+      ok: z.object({ message: z.string() }),
+    }),
+    /** Refusals: 404. */
+    getBridgeTokenKeys: reads({
+      fields: z.object({ bridgeTokenUuid: z.string().max(64) }),
+      ok: keyMaterialSchema.extend({ scope, scopeTagUuids }),
+    }),
+
+    /** Opens a session for a bridge, with the proof in the request. Refusals: 400 for the version, else 401. */
+    authenticateBridge: {
+      request: z.object({
+        tokenUuid: z.string(),
+        secret: z.string(),
+        apiVersion: z.string(),
+        device: deviceSchema,
+      }),
+      reply: answerSchema(
+        sessionReplySchema.extend({
+          mcp_scope: z.object({ access: scope, tagUuids: tagUuids.optional() }),
+          mcp_key_material: keyMaterialSchema,
+        }),
+      ),
+    },
+  },
 });

@@ -46,7 +46,6 @@ type BridgeToken = z.infer<typeof storedSchema>;
 /** Keyed by uuid. */
 const bridgeTokenMap = sliceMap<BridgeToken>({
   family: 'bridge-token',
-  format: 1,
   entriesMax: bridgeTokensMax,
   schema: storedSchema,
 });
@@ -59,8 +58,7 @@ const tooMuch = refuse.badRequest(
 const unknown = refuse.notFound('There is no such bridge token.');
 const unsupportedVersion = refuse.badRequest('This version of the interface is not supported.');
 
-const makeBridgeToken = signedInTurn({
-  ...Bridges.commands.makeBridgeToken,
+const makeBridgeToken = signedInTurn(Bridges.commands.makeBridgeToken, {
   repeat: 'recorded',
   turn: (
     turn,
@@ -98,27 +96,24 @@ const keysBytes = (turn: Turn): number =>
     0,
   );
 
-const listBridgeTokens = signedInRead({
-  ...Bridges.commands.listBridgeTokens,
-  answer: (view) => {
-    const mcpTokens = newestFirst(view.entries(bridgeTokenMap).values()).map((token) => ({
-      ...toResponse(token),
-      lastUsedAt: isoTimeOrNull(token.lastUsedAtMs),
-      lastUsedFrom: token.lastUsedFrom,
-    }));
-    return { mcpTokens };
-  },
+const listBridgeTokens = signedInRead(Bridges.commands.listBridgeTokens, (view) => {
+  const mcpTokens = newestFirst(view.entries(bridgeTokenMap).values()).map((token) => ({
+    ...toResponse(token),
+    lastUsedAt: isoTimeOrNull(token.lastUsedAtMs),
+    lastUsedFrom: token.lastUsedFrom,
+  }));
+  return { mcpTokens };
 });
 
-const deleteBridgeToken = signedInTurn({
-  ...Bridges.commands.deleteBridgeToken,
-  turn: (turn, { bridgeTokenUuid }, _reads, { session }) => {
+const deleteBridgeToken = signedInTurn(
+  Bridges.commands.deleteBridgeToken,
+  (turn, { bridgeTokenUuid }, _reads, { session }) => {
     if (turn.entry(bridgeTokenMap, bridgeTokenUuid) === undefined) return unknown;
     endBridgeToken(turn, bridgeTokenUuid);
     audit(turn, 'bridge-token-deleted', session, bridgeTokenUuid);
     return { message: 'The bridge token is deleted.' };
   },
-});
+);
 
 /** Also ends the sessions that it has opened. */
 function endBridgeToken(turn: Turn, bridgeTokenUuid: string): void {
@@ -136,13 +131,10 @@ function endAllBridgeTokens(turn: Turn): void {
   for (const uuid of turn.entries(bridgeTokenMap).keys()) endBridgeToken(turn, uuid);
 }
 
-const getBridgeTokenKeys = signedInRead({
-  ...Bridges.commands.getBridgeTokenKeys,
-  answer: (view, { bridgeTokenUuid }) => {
-    const token = view.entry(bridgeTokenMap, bridgeTokenUuid);
-    if (token === undefined) return unknown;
-    return { ...token.keys, scope: token.scope, scopeTagUuids: token.scopeTagUuids };
-  },
+const getBridgeTokenKeys = signedInRead(Bridges.commands.getBridgeTokenKeys, (view, { bridgeTokenUuid }) => {
+  const token = view.entry(bridgeTokenMap, bridgeTokenUuid);
+  if (token === undefined) return unknown;
+  return { ...token.keys, scope: token.scope, scopeTagUuids: token.scopeTagUuids };
 });
 
 const authenticateBridge = command({

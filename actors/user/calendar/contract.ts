@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { CommandShape } from '../../../runtime/contract.ts';
 import { contract } from '../../../runtime/contract.ts';
 import { type Answer, answerSchema } from '../../reply.ts';
-import { openToBridges, signedIn } from '../../signed-in.ts';
+import { openToBridges, reads, writes } from '../../signed-in.ts';
 import { type TodoResponse, todoResponseSchema } from './todo.ts';
 
 export { todoResponseSchema } from './todo.ts';
@@ -79,43 +79,28 @@ export const byUid = (a: { readonly uid: string }, b: { readonly uid: string }):
 
 const tokenCommands = {
   /** The newest first. */
-  listCalendarTokens: signedIn({
-    access: 'reads',
-    fields: nothing,
-    ok: z.object({ tokens: z.array(token) }),
-  }),
+  listCalendarTokens: reads({ ok: z.object({ tokens: z.array(token) }) }),
   /** Shows the token this once. Refusals: 403 while the feature is off; 400 `invalid-label`; 409 `caldav-token-limit`. */
-  makeCalendarToken: signedIn({
-    access: 'writes',
+  makeCalendarToken: writes({
     fields: z.object({ label: unchecked }),
     ok: z.object({ token: token.extend({ token: z.string() }) }),
   }),
   /** Refusals: 404 `caldav-token-not-found`. */
-  revokeCalendarToken: signedIn({
-    access: 'writes',
+  revokeCalendarToken: writes({
     fields: z.object({ uuid: z.string().max(64) }),
     ok: z.object({ revoked: z.literal(true) }),
   }),
-  revokeCalendarTokens: signedIn({
-    access: 'writes',
-    fields: nothing,
-    ok: z.object({ revoked: z.literal(true), count: z.number() }),
-  }),
+  revokeCalendarTokens: writes({ ok: z.object({ revoked: z.literal(true), count: z.number() }) }),
 };
 
 const commands = {
   /** In the order of their uids. */
-  listTodos: signedIn({
-    access: 'reads',
-    fields: nothing,
-    ok: z.object({ todos: z.array(todoResponseSchema) }),
-  }),
+  listTodos: reads({ ok: z.object({ todos: z.array(todoResponseSchema) }) }),
   /**
    * Creates a to-do, or replaces the one with this uid. Refusals: 403 `caldav-disabled` and `caldav-not-allowed`; 400
    * `invalid-todo`; 409 `caldav-item-limit` and `caldav-store-full`.
    */
-  publishTodo: signedIn({
-    access: 'writes',
+  publishTodo: writes({
     fields: z.object({
       uid: unchecked,
       summary: unchecked,
@@ -129,17 +114,12 @@ const commands = {
     ok: z.object({ created: z.boolean(), todo: todoResponseSchema as z.ZodType<TodoResponse> }),
   }),
   /** Refusals: 404 `caldav-todo-not-found`. */
-  unpublishTodo: signedIn({
-    access: 'writes',
+  unpublishTodo: writes({
     fields: z.object({ uid: z.string() }),
     ok: z.object({ deleted: z.literal(true) }),
   }),
 
-  getCalendarFlags: signedIn({
-    access: 'reads',
-    fields: nothing,
-    ok: calendarGates,
-  }),
+  getCalendarFlags: reads({ ok: calendarGates }),
 
   readCalendar: ofProgram(nothing, z.object({ ctag })),
   /** One page. The next one comes after `next`; there is none after the last. */

@@ -22,7 +22,6 @@ export const todoCapacityBytes = 16 * 1024 * 1024;
 
 export const publicationSlice = slice({
   name: 'calendar-publication',
-  format: 1,
   schema: z.object({
     /** The highest position that a to-do has ever had. */
     position: z.int(),

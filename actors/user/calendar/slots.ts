@@ -23,7 +23,6 @@ const requestAgeMs = 120_000;
 /** Keyed by the slot. */
 export const requestedSlotMap = sliceMap<{ readonly purpose: SlotPurpose; readonly atMs: number }>({
   family: 'wanted-calendar-slot',
-  format: 1,
   entriesMax: 16,
   schema: z.object({ purpose: z.enum(slotPurposes), atMs: z.number() }),
 });
@@ -96,4 +95,4 @@ function forgetRequest(turn: Turn, slot: string): boolean {
 }
 
 /** Each new want moves the timer, so a want also gives back the older ones. */
-export const giveSlotsBackTimer = timer({ ...giveSlotsBack, missed: 'fire-once', turn: releaseUnkept });
+export const giveSlotsBackTimer = timer({ ...giveSlotsBack, turn: releaseUnkept });

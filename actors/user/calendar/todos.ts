@@ -31,16 +31,13 @@ const full = refuse.conflict('The to-dos of this account have no room for it.', 
 const listedPerTurn = 200;
 
 /** A to-do that is replaced meanwhile comes again, at the end. */
-const listTodos = signedInWorkflow({
-  ...UserCalendar.commands.listTodos,
-  run: async (workflow) => {
-    const found = new Map<string, TodoResponse>();
-    for (let after: number | undefined = 0; after !== undefined; ) {
-      after = await workflow.turn(nextTodos(after, found));
-      if (after !== undefined) await setImmediate();
-    }
-    return { todos: [...found.values()].toSorted(byUid) };
-  },
+const listTodos = signedInWorkflow(UserCalendar.commands.listTodos, async (workflow) => {
+  const found = new Map<string, TodoResponse>();
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    after = await workflow.turn(nextTodos(after, found));
+    if (after !== undefined) await setImmediate();
+  }
+  return { todos: [...found.values()].toSorted(byUid) };
 });
 
 /** Adds the next page to `found`. Returns the position after which the next page comes, if there is one. */
@@ -52,36 +49,33 @@ const nextTodos = (after: number, found: Map<string, TodoResponse>) => ({
   },
 });
 
-const publishTodo = signedInWorkflow({
-  ...UserCalendar.commands.publishTodo,
-  run: async (workflow, request) => {
-    const input = readTodo(request);
-    const needsSlot = await workflow.turn({
-      // A repeat of the call gets here what its last turn recorded.
-      recorded: true,
-      turn: (turn) => {
-        const refused = calendarFeed.refusal(turn) ?? (isRefused(input) ? input : undefined);
-        return refused ?? { now: turn.get(publicationSlice).slot === null };
-      },
-    });
-    const slot = needsSlot.now
-      ? await takeSlot(workflow, 'publisher', tooManyPublishers, calendarFeed.refusal)
-      : undefined;
-    return workflow.lastTurn({
-      recorded: true,
-      reads: ({ self }) => ({
-        before: keys(todoTable, keysOf(self.id, isRefused(input) ? undefined : input.uid)),
-      }),
-      turn: (turn, { before }) => {
-        if (isRefused(input)) return input;
-        const refused = calendarFeed.refusal(turn);
-        if (refused !== undefined) return refused;
-        const { todo, uid = turn.random.uuid() } = input;
-        const row = input.uid === undefined ? undefined : before.get({ user_uuid: turn.self.id, uid });
-        return publish(turn, drafted(turn, uid, todo, row), slot);
-      },
-    });
-  },
+const publishTodo = signedInWorkflow(UserCalendar.commands.publishTodo, async (workflow, request) => {
+  const input = readTodo(request);
+  const needsSlot = await workflow.turn({
+    // A repeat of the call gets here what its last turn recorded.
+    recorded: true,
+    turn: (turn) => {
+      const refused = calendarFeed.refusal(turn) ?? (isRefused(input) ? input : undefined);
+      return refused ?? { now: turn.get(publicationSlice).slot === null };
+    },
+  });
+  const slot = needsSlot.now
+    ? await takeSlot(workflow, 'publisher', tooManyPublishers, calendarFeed.refusal)
+    : undefined;
+  return workflow.lastTurn({
+    recorded: true,
+    reads: ({ self }) => ({
+      before: keys(todoTable, keysOf(self.id, isRefused(input) ? undefined : input.uid)),
+    }),
+    turn: (turn, { before }) => {
+      if (isRefused(input)) return input;
+      const refused = calendarFeed.refusal(turn);
+      if (refused !== undefined) return refused;
+      const { todo, uid = turn.random.uuid() } = input;
+      const row = input.uid === undefined ? undefined : before.get({ user_uuid: turn.self.id, uid });
+      return publish(turn, drafted(turn, uid, todo, row), slot);
+    },
+  });
 });
 
 function publish(turn: Turn, draft: PublicationDraft, slot: string | undefined) {
@@ -109,8 +103,7 @@ function holdSlot(turn: Turn, slot: string | undefined): Refused | undefined {
   return lost;
 }
 
-const unpublishTodo = signedInTurn({
-  ...UserCalendar.commands.unpublishTodo,
+const unpublishTodo = signedInTurn(UserCalendar.commands.unpublishTodo, {
   repeat: 'recorded',
   reads: ({ self }, { uid }) => ({ todo: keys(todoTable, keysOf(self.id, uid)) }),
   turn: (turn, { uid }, { todo }) => {

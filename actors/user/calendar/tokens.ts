@@ -39,7 +39,6 @@ type StoredToken = z.infer<typeof storedSchema>;
 /** Keyed by uuid. */
 export const calendarTokenMap = sliceMap<StoredToken>({
   family: 'calendar-token',
-  format: 1,
   entriesMax: tokensMax,
   schema: storedSchema,
 });
@@ -54,28 +53,22 @@ const tooManyOfAll = refuse.conflict(
   'caldav-token-limit',
 );
 
-const getCalendarFlags = signedInRead({
-  ...UserCalendar.commands.getCalendarFlags,
-  answer: (view) => {
-    const caldavEnabled = calendarFeed.isOffered(view);
-    const allowed = calendarFeed.isTurnedOn(view);
-    return { caldavEnabled, allowed, available: caldavEnabled && allowed };
-  },
+const getCalendarFlags = signedInRead(UserCalendar.commands.getCalendarFlags, (view) => {
+  const caldavEnabled = calendarFeed.isOffered(view);
+  const allowed = calendarFeed.isTurnedOn(view);
+  return { caldavEnabled, allowed, available: caldavEnabled && allowed };
 });
 
-const listCalendarTokens = signedInRead({
-  ...UserCalendar.commands.listCalendarTokens,
-  answer: (view) => {
-    const tokens = [...view.entries(calendarTokenMap).values()]
-      .toSorted((a, b) => b.createdAtMs - a.createdAtMs || (a.uuid < b.uuid ? -1 : 1))
-      .map((token) => toResponse(view.self.id, token));
-    return { tokens };
-  },
+const listCalendarTokens = signedInRead(UserCalendar.commands.listCalendarTokens, (view) => {
+  const tokens = [...view.entries(calendarTokenMap).values()]
+    .toSorted((a, b) => b.createdAtMs - a.createdAtMs || (a.uuid < b.uuid ? -1 : 1))
+    .map((token) => toResponse(view.self.id, token));
+  return { tokens };
 });
 
-const makeCalendarToken = signedInWorkflow({
-  ...UserCalendar.commands.makeCalendarToken,
-  run: async (steps, request) => {
+const makeCalendarToken = signedInWorkflow(
+  UserCalendar.commands.makeCalendarToken,
+  async (steps, request) => {
     const label = readLabel(request.label);
     const refusedNow = (turn: Turn) =>
       calendarFeed.refusal(turn) ??
@@ -108,10 +101,9 @@ const makeCalendarToken = signedInWorkflow({
       },
     });
   },
-});
+);
 
-const revokeCalendarToken = signedInTurn({
-  ...UserCalendar.commands.revokeCalendarToken,
+const revokeCalendarToken = signedInTurn(UserCalendar.commands.revokeCalendarToken, {
   repeat: 'recorded',
   turn: (turn, { uuid: input }, _reads, { session }) => {
     const uuid = input.toLowerCase();
@@ -122,8 +114,7 @@ const revokeCalendarToken = signedInTurn({
   },
 });
 
-const revokeCalendarTokens = signedInTurn({
-  ...UserCalendar.commands.revokeCalendarTokens,
+const revokeCalendarTokens = signedInTurn(UserCalendar.commands.revokeCalendarTokens, {
   repeat: 'recorded',
   turn: (turn, _asked, _reads, { session }) => {
     const count = revokeAllCalendarTokens(turn);

@@ -12,13 +12,11 @@ const minuteMs = 60_000;
 /** The times of the attempts within the last minute. */
 const publishingSlice = slice<{ readonly atMs: readonly number[] }>({
   name: 'code-host-publishing',
-  format: 1,
   schema: z.object({ atMs: z.array(z.number()).readonly() }),
   initial: { atMs: [] },
 });
 
-const spendPublishing = signedInTurn({
-  ...CodePublishing.commands.spendPublishing,
+const spendPublishing = signedInTurn(CodePublishing.commands.spendPublishing, {
   repeat: 'recorded',
   turn: (turn) => {
     const recent = turn.get(publishingSlice).atMs.filter((atMs) => atMs > turn.nowMs - minuteMs);

@@ -15,25 +15,19 @@ import {
   testFields,
   testView,
 } from '../../mailer/operator-contract.ts';
-import { signedIn } from '../../signed-in.ts';
-
-/** Each may be refused with 403 `admin-required`, 501 or 503. */
-const commands = {
-  listMailRelays: signedIn({ access: 'reads', fields: z.object({}), ok: relayListView }),
-  setMailRelays: signedIn({ access: 'writes', fields: z.object(relayListFields), ok: relayListView }),
-  testMail: signedIn({ access: 'writes', fields: z.object(testFields), ok: testView }),
-  listMailQueue: signedIn({ access: 'reads', fields: z.object(queuePageFields), ok: queuePageView }),
-  listMailLog: signedIn({ access: 'reads', fields: z.object(logPageFields), ok: logPageView }),
-  listMailAudit: signedIn({ access: 'reads', fields: z.object(auditPageFields), ok: auditPageView }),
-  retryMail: signedIn({
-    access: 'writes',
-    fields: z.object(recordFields),
-    ok: z.object({ record: queueRecordView }),
-  }),
-  discardMail: signedIn({ access: 'writes', fields: z.object(recordFields), ok: z.object({}) }),
-};
+import { reads, writes } from '../../signed-in.ts';
 
 export const EmailDelivery = contract({
   name: 'user',
-  commands,
+  /** Each may be refused with 403 `admin-required`, 501 or 503. */
+  commands: {
+    listMailRelays: reads({ ok: relayListView }),
+    setMailRelays: writes({ fields: z.object(relayListFields), ok: relayListView }),
+    testMail: writes({ fields: z.object(testFields), ok: testView }),
+    listMailQueue: reads({ fields: z.object(queuePageFields), ok: queuePageView }),
+    listMailLog: reads({ fields: z.object(logPageFields), ok: logPageView }),
+    listMailAudit: reads({ fields: z.object(auditPageFields), ok: auditPageView }),
+    retryMail: writes({ fields: z.object(recordFields), ok: z.object({ record: queueRecordView }) }),
+    discardMail: writes({ fields: z.object(recordFields) }),
+  },
 });

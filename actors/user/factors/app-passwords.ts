@@ -26,7 +26,6 @@ const appPasswordsMax = 100;
 /** Keyed by uuid. */
 export const appPasswordMap = sliceMap<AppPassword>({
   family: 'app-password',
-  format: 1,
   entriesMax: appPasswordsMax,
   schema: appPasswordSchema,
 });
@@ -48,8 +47,7 @@ export function acceptAppPassword(turn: Turn, secret: string, from: EventOrigin)
   return true;
 }
 
-const makeAppPassword = signedInTurn({
-  ...Factors.commands.makeAppPassword,
+const makeAppPassword = signedInTurn(Factors.commands.makeAppPassword, {
   repeat: 'recorded',
   turn: (turn, { label: labelText }, _reads, { session }) => {
     const label = labelText.trim().slice(0, 255);
@@ -69,29 +67,26 @@ const makeAppPassword = signedInTurn({
   },
 });
 
-const listAppPasswords = signedInRead({
-  ...Factors.commands.listAppPasswords,
-  answer: (view) => {
-    const appPasswords = newestFirst(view.entries(appPasswordMap).values()).map(
-      ({ uuid, label, createdAtMs, lastUsedAtMs }) => ({
-        uuid,
-        label,
-        createdAt: isoTime(createdAtMs),
-        lastUsedAt: isoTimeOrNull(lastUsedAtMs),
-      }),
-    );
-    return { appPasswords };
-  },
+const listAppPasswords = signedInRead(Factors.commands.listAppPasswords, (view) => {
+  const appPasswords = newestFirst(view.entries(appPasswordMap).values()).map(
+    ({ uuid, label, createdAtMs, lastUsedAtMs }) => ({
+      uuid,
+      label,
+      createdAt: isoTime(createdAtMs),
+      lastUsedAt: isoTimeOrNull(lastUsedAtMs),
+    }),
+  );
+  return { appPasswords };
 });
 
-const deleteAppPassword = signedInTurn({
-  ...Factors.commands.deleteAppPassword,
-  turn: (turn, { appPasswordUuid }, _reads, { session }) => {
+const deleteAppPassword = signedInTurn(
+  Factors.commands.deleteAppPassword,
+  (turn, { appPasswordUuid }, _reads, { session }) => {
     if (turn.entry(appPasswordMap, appPasswordUuid) === undefined) return unknown;
     turn.removeEntry(appPasswordMap, appPasswordUuid);
     audit(turn, 'app-password-deleted', session, appPasswordUuid);
     return { message: 'The app password is deleted.' };
   },
-});
+);
 
 export const appPasswordCommands = { makeAppPassword, listAppPasswords, deleteAppPassword };

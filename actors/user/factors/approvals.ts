@@ -13,35 +13,29 @@ import { Factors } from './contract.ts';
 
 const notPending = refuse.badRequest('This sign-in does not wait for an approval any more.');
 
-const listApprovals = signedInWorkflow({
-  ...Factors.commands.listApprovals,
-  run: async (workflow) => {
-    const { signin } = await ownSignin(workflow);
-    const { approvals } = await signin.ask.pendingApprovals({});
-    const pendingApprovals = approvals.map(({ uuid, userAgent, ipAddress, createdAtMs, expiresAtMs }) => ({
-      uuid,
-      challengeId: uuid,
-      status: 'pending',
-      requestingUserAgent: userAgent ?? '',
-      requestingIpAddress: ipAddress,
-      createdAt: createdAtMs,
-      expiresAt: expiresAtMs,
-    }));
-    return { pendingApprovals };
-  },
+const listApprovals = signedInWorkflow(Factors.commands.listApprovals, async (workflow) => {
+  const { signin } = await ownSignin(workflow);
+  const { approvals } = await signin.ask.pendingApprovals({});
+  const pendingApprovals = approvals.map(({ uuid, userAgent, ipAddress, createdAtMs, expiresAtMs }) => ({
+    uuid,
+    challengeId: uuid,
+    status: 'pending',
+    requestingUserAgent: userAgent ?? '',
+    requestingIpAddress: ipAddress,
+    createdAt: createdAtMs,
+    expiresAt: expiresAtMs,
+  }));
+  return { pendingApprovals };
 });
 
-const showApproval = signedInWorkflow({
-  ...Factors.commands.showApproval,
-  run: async (workflow, { challengeId }) => {
-    const { signin } = await ownSignin(workflow);
-    return signin.ask.approvalStatus({ uuid: challengeId });
-  },
+const showApproval = signedInWorkflow(Factors.commands.showApproval, async (workflow, { challengeId }) => {
+  const { signin } = await ownSignin(workflow);
+  return signin.ask.approvalStatus({ uuid: challengeId });
 });
 
-const resolveApproval = signedInWorkflow({
-  ...Factors.commands.resolveApproval,
-  run: async (workflow, { challengeId, approve }) => {
+const resolveApproval = signedInWorkflow(
+  Factors.commands.resolveApproval,
+  async (workflow, { challengeId, approve }) => {
     const { signin, from } = await ownSignin(workflow);
     const { resolved } = await signin.ask.resolveApproval({
       uuid: challengeId,
@@ -52,7 +46,7 @@ const resolveApproval = signedInWorkflow({
     if (!resolved) return notPending;
     return { status: approve === true ? ('approved' as const) : ('denied' as const) };
   },
-});
+);
 
 /** A device that is in use shows the sign-in at once. */
 export const approvalRequestedTell = tell({

@@ -51,7 +51,6 @@ const webAuthnHelpers = () => import('@simplewebauthn/server/helpers');
 /** Keyed by uuid. */
 export const authenticatorMap = sliceMap<Authenticator>({
   family: 'authenticator',
-  format: 1,
   entriesMax: authenticatorsMax,
   schema: storedSchema,
 });
@@ -59,7 +58,6 @@ export const authenticatorMap = sliceMap<Authenticator>({
 /** The challenge that a pending registration has to sign. */
 export const authenticatorOfferSlice = slice<{ challenge: string; untilMs: number } | null>({
   name: 'authenticator-offer',
-  format: 1,
   schema: z.object({ challenge: z.string(), untilMs: z.number() }).nullable(),
   initial: null,
 });
@@ -68,37 +66,34 @@ const tooMany = refuse.badRequest(`There are ${authenticatorsMax} security keys 
 const notVerified = refuse.badRequest('The security key could not be verified. Please try again.');
 const unknown = refuse.notFound('There is no such security key.');
 
-const offerAuthenticator = signedInTurn({
-  ...Factors.commands.offerAuthenticator,
-  turn: (turn) => {
-    const { relyingPartyId, relyingPartyName } = turn.use(WebAuthnSettings);
-    const known = [...turn.entries(authenticatorMap).values()];
-    if (known.length >= authenticatorsMax) return tooMany;
-    const challenge = turn.random.bytes(challengeBytes).toString('base64url');
-    turn.set(authenticatorOfferSlice, { challenge, untilMs: turn.nowMs + challengeMs });
-    const { email } = turn.get(profileSlice);
-    const options = {
-      challenge,
-      rp: { id: relyingPartyId, name: relyingPartyName },
-      user: { id: Buffer.from(turn.self.id).toString('base64url'), name: email, displayName: email },
-      pubKeyCredParams: algorithms.map((alg) => ({ alg, type: 'public-key' })),
-      timeout: timeoutMs,
-      attestation: 'none',
-      excludeCredentials: known.map(descriptorOf),
-      authenticatorSelection: {
-        residentKey: 'preferred',
-        requireResidentKey: false,
-        userVerification: 'preferred',
-      },
-      extensions: { credProps: true },
-    };
-    return { options };
-  },
+const offerAuthenticator = signedInTurn(Factors.commands.offerAuthenticator, (turn) => {
+  const { relyingPartyId, relyingPartyName } = turn.use(WebAuthnSettings);
+  const known = [...turn.entries(authenticatorMap).values()];
+  if (known.length >= authenticatorsMax) return tooMany;
+  const challenge = turn.random.bytes(challengeBytes).toString('base64url');
+  turn.set(authenticatorOfferSlice, { challenge, untilMs: turn.nowMs + challengeMs });
+  const { email } = turn.get(profileSlice);
+  const options = {
+    challenge,
+    rp: { id: relyingPartyId, name: relyingPartyName },
+    user: { id: Buffer.from(turn.self.id).toString('base64url'), name: email, displayName: email },
+    pubKeyCredParams: algorithms.map((alg) => ({ alg, type: 'public-key' })),
+    timeout: timeoutMs,
+    attestation: 'none',
+    excludeCredentials: known.map(descriptorOf),
+    authenticatorSelection: {
+      residentKey: 'preferred',
+      requireResidentKey: false,
+      userVerification: 'preferred',
+    },
+    extensions: { credProps: true },
+  };
+  return { options };
 });
 
-const addAuthenticator = signedInWorkflow({
-  ...Factors.commands.addAuthenticator,
-  run: async (workflow, { userUuid, attestationResponse }) => {
+const addAuthenticator = signedInWorkflow(
+  Factors.commands.addAuthenticator,
+  async (workflow, { userUuid, attestationResponse }) => {
     const isOwn = userUuid === undefined || userUuid === workflow.self.id;
     const challenge = await workflow.turn({
       // A repeat of the call gets here what its last turn recorded.
@@ -147,26 +142,23 @@ const addAuthenticator = signedInWorkflow({
       },
     });
   },
-});
+);
 
-const listAuthenticators = signedInRead({
-  ...Factors.commands.listAuthenticators,
-  answer: (view) => ({
-    authenticators: [...view.entries(authenticatorMap).values()]
-      .toSorted((a, b) => a.createdAtMs - b.createdAtMs)
-      .map(({ uuid }) => ({ id: uuid })),
-  }),
-});
+const listAuthenticators = signedInRead(Factors.commands.listAuthenticators, (view) => ({
+  authenticators: [...view.entries(authenticatorMap).values()]
+    .toSorted((a, b) => a.createdAtMs - b.createdAtMs)
+    .map(({ uuid }) => ({ id: uuid })),
+}));
 
-const removeAuthenticator = signedInTurn({
-  ...Factors.commands.removeAuthenticator,
-  turn: (turn, { authenticatorUuid }, _reads, { session }) => {
+const removeAuthenticator = signedInTurn(
+  Factors.commands.removeAuthenticator,
+  (turn, { authenticatorUuid }, _reads, { session }) => {
     if (turn.entry(authenticatorMap, authenticatorUuid) === undefined) return unknown;
     turn.removeEntry(authenticatorMap, authenticatorUuid);
     audit(turn, 'security-key-removed', session, authenticatorUuid);
     return { message: 'The security key is removed.' };
   },
-});
+);
 
 export const hasAuthenticators = (turn: Pick<Turn, 'entries'>): boolean =>
   turn.entries(authenticatorMap).size > 0;

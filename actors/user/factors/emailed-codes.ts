@@ -22,14 +22,13 @@ export const areCodesEmailed = (view: View): boolean => settingValue(view, 'MAGI
 
 export const canMailCodes = (email: string): boolean => mailAddress(email) !== undefined;
 
-const showEmailedCodes = signedInRead({
-  ...Factors.commands.showEmailedCodes,
-  answer: (view) => ({ enabled: areCodesEmailed(view) }),
-});
+const showEmailedCodes = signedInRead(Factors.commands.showEmailedCodes, (view) => ({
+  enabled: areCodesEmailed(view),
+}));
 
-const switchEmailedCodes = signedInWorkflow({
-  ...Factors.commands.switchEmailedCodes,
-  run: async (workflow, { enabled: input }) => {
+const switchEmailedCodes = signedInWorkflow(
+  Factors.commands.switchEmailedCodes,
+  async (workflow, { enabled: input }) => {
     const enabled = input === true || input === 'true';
     const isReachable = await workflow.turn({
       turn: (turn) => canMailCodes(turn.get(profileSlice).email),
@@ -48,7 +47,7 @@ const switchEmailedCodes = signedInWorkflow({
       },
     });
   },
-});
+);
 
 /** A sign-in at `email` has asked for a code. */
 export const mailCodeTell = tell({

@@ -35,24 +35,22 @@ function usable(view: View) {
   return { escrow: { escrow: text, identifier: email, workspace_identifier: workspace } };
 }
 
-const commands = {
-  offerTotpSecret,
-  makeRecoveryCodes,
-  ...approvalCommands,
-  ...authenticatorCommands,
-  ...emailedCodeCommands,
-  checkFactors,
-  escrow,
-  authenticatorsOf,
-  ...appPasswordCommands,
-  ...trustedDeviceCommands,
-};
-
 export const factors = userPart(Factors, {
   name: 'factors',
   uses: [AccountSettings, SigninKeys, UserSecrets, WebAuthnSettings],
   slices: [totpSlice, appPasswordMap, authenticatorMap, authenticatorOfferSlice, trustedDeviceMap],
-  commands,
+  commands: {
+    offerTotpSecret,
+    makeRecoveryCodes,
+    ...approvalCommands,
+    ...authenticatorCommands,
+    ...emailedCodeCommands,
+    checkFactors,
+    escrow,
+    authenticatorsOf,
+    ...appPasswordCommands,
+    ...trustedDeviceCommands,
+  },
   tells: { approvalRequested: approvalRequestedTell, mailCode: mailCodeTell },
   on: {
     // The other factors stay: the account must not come out of a ban less protected than before.

@@ -27,9 +27,9 @@ export function areRecoveryCodes(view: View, text: string): boolean {
   return codes !== null && equalInConstantTime(text.trim().toUpperCase(), codes);
 }
 
-export const makeRecoveryCodes = signedInWorkflow({
-  ...Factors.commands.makeRecoveryCodes,
-  run: async (workflow, { password }) => {
+export const makeRecoveryCodes = signedInWorkflow(
+  Factors.commands.makeRecoveryCodes,
+  async (workflow, { password }) => {
     const account = await workflow.turn({ recorded: true, reads: ownAccount, turn: ownRow });
     const refused = await serverPasswordIs(workflow, account, password);
     if (refused !== undefined) return refused;
@@ -42,4 +42,4 @@ export const makeRecoveryCodes = signedInWorkflow({
       },
     });
   },
-});
+);

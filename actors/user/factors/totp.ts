@@ -49,25 +49,21 @@ type Totp = Readonly<z.infer<typeof totpSchema>>;
 
 export const totpSlice = slice<Totp>({
   name: 'totp',
-  format: 1,
   schema: totpSchema,
   initial: { offered: null, usedStep: null },
 });
 
 export const isTotpOn = (view: View): boolean => settingValue(view, 'MFA_SECRET') !== null;
 
-export const offerTotpSecret = signedInTurn({
-  ...Factors.commands.offerTotpSecret,
-  turn: (turn) => {
-    if (isTotpOn(turn)) return alreadyOn;
-    const before = offeredSecret(turn);
-    if (before !== undefined) return { success: true, secret: before };
-    const secret = base32.encode(turn.random.bytes(secretBytes), { padding: false });
-    const sealed = turn.use(UserSecrets).seal(sealedFor(turn), secret, turn.random);
-    const offered = { secret: sealed, untilMs: turn.nowMs + offerMs };
-    turn.set(totpSlice, { ...turn.get(totpSlice), offered });
-    return { success: true, secret };
-  },
+export const offerTotpSecret = signedInTurn(Factors.commands.offerTotpSecret, (turn) => {
+  if (isTotpOn(turn)) return alreadyOn;
+  const before = offeredSecret(turn);
+  if (before !== undefined) return { success: true, secret: before };
+  const secret = base32.encode(turn.random.bytes(secretBytes), { padding: false });
+  const sealed = turn.use(UserSecrets).seal(sealedFor(turn), secret, turn.random);
+  const offered = { secret: sealed, untilMs: turn.nowMs + offerMs };
+  turn.set(totpSlice, { ...turn.get(totpSlice), offered });
+  return { success: true, secret };
 });
 
 /** Undefined: it is on now. */

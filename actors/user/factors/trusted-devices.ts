@@ -31,7 +31,6 @@ const labelCharactersMax = 255;
 /** Keyed by uuid. */
 export const trustedDeviceMap = sliceMap<TrustedDevice>({
   family: 'trusted-device',
-  format: 1,
   entriesMax: trustedDevicesMax,
   schema: trustedDeviceSchema,
 });
@@ -62,8 +61,7 @@ export function distrustAllDevices(turn: Turn): void {
   for (const uuid of turn.entries(trustedDeviceMap).keys()) turn.removeEntry(trustedDeviceMap, uuid);
 }
 
-const trustDevice = signedInTurn({
-  ...Factors.commands.trustDevice,
+const trustDevice = signedInTurn(Factors.commands.trustDevice, {
   repeat: 'recorded',
   turn: (turn, { label: labelText }, _reads, { session }) => {
     evictIfFull(turn);
@@ -79,32 +77,29 @@ const trustDevice = signedInTurn({
   },
 });
 
-const listTrustedDevices = signedInRead({
-  ...Factors.commands.listTrustedDevices,
-  answer: (view) => {
-    const trusted = newestFirst(view.entries(trustedDeviceMap).values()).filter(
-      ({ expiresAtMs }) => view.nowMs < expiresAtMs,
-    );
-    const trustedDevices = trusted.map(({ uuid, label, createdAtMs, lastUsedAtMs, expiresAtMs }) => ({
-      uuid,
-      label,
-      createdAt: createdAtMs,
-      lastUsedAt: lastUsedAtMs,
-      expiresAt: expiresAtMs,
-    }));
-    return { trustedDevices };
-  },
+const listTrustedDevices = signedInRead(Factors.commands.listTrustedDevices, (view) => {
+  const trusted = newestFirst(view.entries(trustedDeviceMap).values()).filter(
+    ({ expiresAtMs }) => view.nowMs < expiresAtMs,
+  );
+  const trustedDevices = trusted.map(({ uuid, label, createdAtMs, lastUsedAtMs, expiresAtMs }) => ({
+    uuid,
+    label,
+    createdAt: createdAtMs,
+    lastUsedAt: lastUsedAtMs,
+    expiresAt: expiresAtMs,
+  }));
+  return { trustedDevices };
 });
 
-const distrustDevice = signedInTurn({
-  ...Factors.commands.distrustDevice,
-  turn: (turn, { trustedDeviceUuid }, _reads, { session }) => {
+const distrustDevice = signedInTurn(
+  Factors.commands.distrustDevice,
+  (turn, { trustedDeviceUuid }, _reads, { session }) => {
     if (turn.entry(trustedDeviceMap, trustedDeviceUuid) === undefined) return unknown;
     turn.removeEntry(trustedDeviceMap, trustedDeviceUuid);
     audit(turn, 'trusted-device-removed', session, trustedDeviceUuid);
     return { message: 'The device is no longer trusted.' };
   },
-});
+);
 
 function evictIfFull(turn: Turn): void {
   const devices = [...turn.entries(trustedDeviceMap).values()];

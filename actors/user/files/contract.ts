@@ -10,7 +10,7 @@ import {
 } from '../../files/messages.ts';
 import { moveTypes, valetOperations } from '../../identity/valet-tokens.ts';
 import { answerSchema } from '../../reply.ts';
-import { signedIn } from '../../signed-in.ts';
+import { reads } from '../../signed-in.ts';
 
 const nothing = z.object({});
 const uuid = z.string().max(64);
@@ -18,8 +18,7 @@ const sizeBytes = z.int().min(0).nullish();
 
 const commands = {
   /** Refusals: 400 for an invalid uuid, 403 where a read-only session or a bridge asks for more than reading. */
-  mintValetToken: signedIn({
-    access: 'reads',
+  mintValetToken: reads({
     fields: z.object({
       operation: z.enum(valetOperations).exclude(['move']),
       resources: z.array(z.object({ remoteIdentifier: uuid, unencryptedFileSize: sizeBytes })).length(1),
@@ -35,8 +34,7 @@ const commands = {
     ]),
   }),
   /** Refusals: the same, and 400 where the member may not do it in the vault. */
-  mintVaultValetToken: signedIn({
-    access: 'reads',
+  mintVaultValetToken: reads({
     fields: z.object({
       sharedVaultUuid: uuid,
       remote_identifier: uuid,

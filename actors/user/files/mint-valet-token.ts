@@ -22,9 +22,9 @@ const withoutSize = {
   error: { message: 'Say how large the file is: its unencryptedFileSize.' },
 };
 
-export const mintValetToken = signedInRead({
-  ...Files.commands.mintValetToken,
-  answer: (view, { operation, resources }, _reads, by) => {
+export const mintValetToken = signedInRead(
+  Files.commands.mintValetToken,
+  (view, { operation, resources }, _reads, by) => {
     const refused = operation === 'read' ? undefined : refusalToWrite(by.readonly);
     if (refused !== undefined) return refused;
     const [resource] = resources;
@@ -42,7 +42,7 @@ export const mintValetToken = signedInRead({
     });
     return { success: true as const, valetToken };
   },
-});
+);
 
 type MintRequest = z.infer<typeof Files.commands.mintVaultValetToken.fields>;
 type MintedClaims = Pick<
@@ -69,9 +69,9 @@ function moveOf(request: MintRequest): Move | Refused {
   return targetVaultUuid === request.sharedVaultUuid.toLowerCase() ? sameVault : { type, targetVaultUuid };
 }
 
-export const mintVaultValetToken = signedInWorkflow({
-  ...Files.commands.mintVaultValetToken,
-  run: async (workflow, request) => {
+export const mintVaultValetToken = signedInWorkflow(
+  Files.commands.mintVaultValetToken,
+  async (workflow, request) => {
     const { id: by } = workflow.self;
     const writes = request.operation !== 'read';
     const requested = await workflow.turn({
@@ -95,4 +95,4 @@ export const mintVaultValetToken = signedInWorkflow({
       }),
     });
   },
-});
+);

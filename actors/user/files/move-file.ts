@@ -153,7 +153,6 @@ function finalize(turn: Turn, id: string, applied: AppliedTransfer, { files }: R
 
 export const finalizeOverdueFileTimer = timer({
   ...finalizeOverdueFile,
-  missed: 'fire-once',
   reads: (view, { id }) => finalizePlan(view, id),
   turn: (turn, { id }, reads) => {
     finalize(turn, id, 'unknown', reads);

@@ -4,7 +4,7 @@
  *     begin    one commit: the account exists, with its settings and factors, and nobody can sign in; a repeat updates it
  *     items    see `actors/import/`
  *     open     the account takes the password hash that the other server made
- *     used     the first sign-in replaces that hash with one of our own (`actors/user/account/open-session.ts`)
+ *     used     the first sign-in replaces that hash with one of our own (`actors/user/account/part.ts`)
  *
  * A crash between two steps leaves a closed account, and the next pass goes on with it.
  */

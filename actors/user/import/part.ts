@@ -17,6 +17,7 @@ import { inboxMessagesPlan } from '../inbox/messages.ts';
 import { Revisions } from '../revisions/contract.ts';
 import { settingNamed } from '../settings/known.ts';
 import { settingMap, settingValue } from '../settings/stored.ts';
+import { membershipsOf } from '../vaults/memberships.ts';
 import { endImport, importAccount, importOpen } from './account.ts';
 import { importInbox, notificationsPlan } from './inbox.ts';
 
@@ -59,6 +60,7 @@ const importShow = sharedRead({
           updatedAt: updated_at,
         })),
       items: view.get(head).items,
+      vaultUuids: [...membershipsOf(view).keys()],
     };
   },
 });

@@ -2,48 +2,9 @@
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { messageSchema, vaultInviteSchema } from '../../inbox-entries.ts';
-import { openToBridges, signedIn } from '../../signed-in.ts';
+import { openToBridges, reads, writes } from '../../signed-in.ts';
 
-const nothing = z.object({});
 const success = z.boolean();
-
-const commands = {
-  listMessages: signedIn({
-    access: 'reads',
-    fields: nothing,
-    ok: z.object({ messages: z.array(messageSchema).readonly() }),
-  }),
-  /** Those that the caller has sent and nobody has deleted. */
-  listSentMessages: signedIn({
-    access: 'reads',
-    fields: nothing,
-    ok: z.object({ messages: z.array(messageSchema).readonly() }),
-  }),
-  /** Refusals: 400. A recipient who does not exist makes no difference. */
-  sendMessage: signedIn({
-    access: 'writes',
-    fields: z.object({
-      recipient_uuid: z.string(),
-      encrypted_message: z.string(),
-      replaceability_identifier: z.string().nullish(),
-    }),
-    ok: z.object({ message: messageSchema }),
-  }),
-  /** Called by the sender or the recipient. Refusals: 400. */
-  deleteMessage: signedIn({
-    access: 'writes',
-    fields: z.object({ messageUuid: z.string() }),
-    ok: z.object({ success }),
-  }),
-  deleteMessages: signedIn({ access: 'writes', fields: nothing, ok: z.object({ success }) }),
-
-  /** The invites to vaults that the caller has not answered, as far as their vaults have reported. */
-  listInboundInvites: signedIn({
-    access: 'reads',
-    fields: nothing,
-    ok: z.object({ invites: z.array(vaultInviteSchema).readonly() }),
-  }),
-};
 
 const ofVault = { vaultUuid: z.string() };
 
@@ -63,43 +24,65 @@ export type Subject = z.infer<typeof subjectSchema>;
 /** The position of the vault's head when it happened. Tells come in no order, and the greatest counts. */
 const at = z.int();
 
-const tells = {
-  // --- by vaults ----------------------------------------------------------------------------------------------
-
-  /**
-   * A notification is stored, pushed, and given by each sync until the client has it. It replaces the one about the same
-   * subject.
-   */
-  notified: z.object({ subject: subjectSchema, at }),
-  /** The owner has taken these items out of the vault. */
-  itemsRemoved: z.object({ ...ofVault, itemUuids: z.array(z.string()).readonly(), at }),
-  /**
-   * These items are back in the vault, so the notifications of their removal go. For the user who put them back (`byYou`), so
-   * do those about any other item.
-   */
-  itemsRejoined: z.object({ ...ofVault, itemUuids: z.array(z.string()).readonly(), byYou: z.boolean(), at }),
-  /** The user is a member again, so the notification of the removal goes. */
-  rejoined: z.object({ ...ofVault, at }),
-  /**
-   * A new or changed invite. The one that was changed last counts, one for each vault. Only a new one (`isNew`) is pushed; a
-   * sync gives the others.
-   */
-  invited: z.object({ invite: vaultInviteSchema, isNew: z.boolean() }),
-  /** The invite was accepted, declined or cancelled, or its vault has ended. A notification of that is a tell of its own. */
-  inviteGone: z.object({ ...ofVault, inviteUuid: z.string() }),
-
-  // --- by other users -----------------------------------------------------------------------------------------
-
-  /** To the recipient. It replaces `replaces`, the message of the same sender and identifier before it. */
-  messageSent: z.object({ message: messageSchema, replaces: z.string().optional() }),
-  /** Tells the recipient that the sender has deleted these. */
-  messagesWithdrawn: z.object({ uuids: z.array(z.string()).readonly() }),
-  /** Tells the sender that the recipient has deleted these, or had no capacity for them. */
-  messagesGone: z.object({ uuids: z.array(z.string()).readonly() }),
-};
-
 export const Inbox = contract({
   name: 'user',
-  commands: openToBridges(commands),
-  tells,
+  commands: openToBridges({
+    listMessages: reads({ ok: z.object({ messages: z.array(messageSchema).readonly() }) }),
+    /** Those that the caller has sent and nobody has deleted. */
+    listSentMessages: reads({ ok: z.object({ messages: z.array(messageSchema).readonly() }) }),
+    /** Refusals: 400. A recipient who does not exist makes no difference. */
+    sendMessage: writes({
+      fields: z.object({
+        recipient_uuid: z.string(),
+        encrypted_message: z.string(),
+        replaceability_identifier: z.string().nullish(),
+      }),
+      ok: z.object({ message: messageSchema }),
+    }),
+    /** Called by the sender or the recipient. Refusals: 400. */
+    deleteMessage: writes({ fields: z.object({ messageUuid: z.string() }), ok: z.object({ success }) }),
+    deleteMessages: writes({ ok: z.object({ success }) }),
+
+    /** The invites to vaults that the caller has not answered, as far as their vaults have reported. */
+    listInboundInvites: reads({ ok: z.object({ invites: z.array(vaultInviteSchema).readonly() }) }),
+  }),
+  tells: {
+    // --- by vaults ----------------------------------------------------------------------------------------------
+
+    /**
+     * A notification is stored, pushed, and given by each sync until the client has it. It replaces the one about the same
+     * subject.
+     */
+    notified: z.object({ subject: subjectSchema, at }),
+    /** The owner has taken these items out of the vault. */
+    itemsRemoved: z.object({ ...ofVault, itemUuids: z.array(z.string()).readonly(), at }),
+    /**
+     * These items are back in the vault, so the notifications of their removal go. For the user who put them back (`byYou`), so
+     * do those about any other item.
+     */
+    itemsRejoined: z.object({
+      ...ofVault,
+      itemUuids: z.array(z.string()).readonly(),
+      byYou: z.boolean(),
+      at,
+    }),
+    /** The user is a member again, so the notification of the removal goes. */
+    rejoined: z.object({ ...ofVault, at }),
+    /**
+     * A new or changed invite. The one that was changed last counts, one for each vault. Only a new one (`isNew`) is pushed; a
+     * sync gives the others.
+     */
+    invited: z.object({ invite: vaultInviteSchema, isNew: z.boolean() }),
+    /** The invite was accepted, declined or cancelled, or its vault has ended. A notification of that is a tell of its own. */
+    inviteGone: z.object({ ...ofVault, inviteUuid: z.string() }),
+
+    // --- by other users -----------------------------------------------------------------------------------------
+
+    /** To the recipient. It replaces `replaces`, the message of the same sender and identifier before it. */
+    messageSent: z.object({ message: messageSchema, replaces: z.string().optional() }),
+    /** Tells the recipient that the sender has deleted these. */
+    messagesWithdrawn: z.object({ uuids: z.array(z.string()).readonly() }),
+    /** Tells the sender that the recipient has deleted these, or had no capacity for them. */
+    messagesGone: z.object({ uuids: z.array(z.string()).readonly() }),
+  },
 });

@@ -21,8 +21,7 @@ export const inboundInvitesPlan = (view: View, columns?: readonly (keyof Inbound
     ...(columns !== undefined && { columns }),
   });
 
-export const listInboundInvites = signedInRead({
-  ...Inbox.commands.listInboundInvites,
+export const listInboundInvites = signedInRead(Inbox.commands.listInboundInvites, {
   reads: (view) => ({ invites: inboundInvitesPlan(view) }),
   answer: (_view, _request, { invites }) => ({ invites: invites.rows.map(inboundInvite) }),
 });

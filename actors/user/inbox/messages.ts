@@ -48,7 +48,6 @@ const sentCapacityBytes = 4 * 1024 * 1024;
 /** The number and the time of the last message that the user has sent. */
 export const sentSlice = slice({
   name: 'sent-messages',
-  format: 1,
   schema: z.object({ sequence: z.int(), micros: z.int() }),
   initial: { sequence: 0, micros: 0 },
 });
@@ -97,14 +96,12 @@ export const inboxMessagesPlan = (view: View, columns?: readonly (keyof InboxMes
     ...(columns !== undefined && { columns }),
   });
 
-export const listMessages = signedInRead({
-  ...Inbox.commands.listMessages,
+export const listMessages = signedInRead(Inbox.commands.listMessages, {
   reads: (view) => ({ inbox: inboxMessagesPlan(view) }),
   answer: (_view, _request, { inbox }) => ({ messages: inbox.rows.map(received) }),
 });
 
-export const listSentMessages = signedInRead({
-  ...Inbox.commands.listSentMessages,
+export const listSentMessages = signedInRead(Inbox.commands.listSentMessages, {
   reads: (view) => ({ sent: sentPlan(view) }),
   answer: (_view, _request, { sent }) => ({ messages: sent.rows.map(ofSent) }),
 });
@@ -130,8 +127,7 @@ function draftOf(request: {
   return { recipientUuid: recipient.toLowerCase(), text, identifier };
 }
 
-export const sendMessage = signedInTurn({
-  ...Inbox.commands.sendMessage,
+export const sendMessage = signedInTurn(Inbox.commands.sendMessage, {
   repeat: 'recorded',
   reads: (view) => ({ sent: sentPlan(view, summary) }),
   turn: (turn, request, { sent }) => {
@@ -185,8 +181,7 @@ function addSent(
   return row;
 }
 
-export const deleteMessage = signedInTurn({
-  ...Inbox.commands.deleteMessage,
+export const deleteMessage = signedInTurn(Inbox.commands.deleteMessage, {
   reads: ({ self }, { messageUuid: uuid }) => {
     const key = isUuid(uuid) ? [{ user_uuid: self.id, uuid: uuid.toLowerCase() }] : [];
     return { inbox: keys(inboxMessageTable, key), sent: keys(sentMessageTable, key) };
@@ -204,8 +199,7 @@ export const deleteMessage = signedInTurn({
   },
 });
 
-export const deleteMessages = signedInTurn({
-  ...Inbox.commands.deleteMessages,
+export const deleteMessages = signedInTurn(Inbox.commands.deleteMessages, {
   reads: (view) => ({ inbox: inboxMessagesPlan(view, ['uuid', 'sender_uuid']) }),
   turn: (turn, _request, { inbox }) => {
     removeReceived(turn, inbox.rows);

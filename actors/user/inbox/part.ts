@@ -70,33 +70,29 @@ const inboxPurge = purging({
   },
 });
 
-const commands = {
-  listMessages,
-  listSentMessages,
-  sendMessage,
-  deleteMessage,
-  deleteMessages,
-  listInboundInvites,
-};
-
-const tells = {
-  notified,
-  itemsRemoved: itemsRemovedTell,
-  itemsRejoined,
-  rejoined,
-  invited,
-  inviteGone,
-  messageSent,
-  messagesWithdrawn,
-  messagesGone,
-};
-
 export const inbox = userPart(Inbox, {
   name: 'inbox',
   uses: [ItemSettings],
   slices: [inboxSlice, recentlyDeletedSlice, sentSlice],
   tables: [inboxMessageTable, notificationTable, inboundInviteTable, sentMessageTable],
-  commands,
-  tells,
+  commands: {
+    listMessages,
+    listSentMessages,
+    sendMessage,
+    deleteMessage,
+    deleteMessages,
+    listInboundInvites,
+  },
+  tells: {
+    notified,
+    itemsRemoved: itemsRemovedTell,
+    itemsRejoined,
+    rejoined,
+    invited,
+    inviteGone,
+    messageSent,
+    messagesWithdrawn,
+    messagesGone,
+  },
   on: { purgeFirst: inboxPurge },
 });

@@ -7,7 +7,6 @@ import { head, stamp } from '../../collection/head.ts';
 /** The highest position that each table has had. A sync from there reads nothing. */
 export const inboxSlice = slice({
   name: 'inbox',
-  format: 1,
   schema: z.object({
     messages: z.int(),
     notifications: z.int(),

@@ -12,7 +12,6 @@ const remembered = 200;
 /** The oldest first. */
 export const recentlyDeletedSlice = slice<{ readonly uuids: readonly string[] }>({
   name: 'inbox-gone',
-  format: 1,
   schema: z.object({ uuids: z.array(z.string()).readonly() }),
   initial: { uuids: [] },
 });

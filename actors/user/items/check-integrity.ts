@@ -26,9 +26,9 @@ const partItems = 10_000;
 
 const columns = [...integrityColumns, 'hop', 'owner_uuid'] as const;
 
-export const checkIntegrity = signedInWorkflow({
-  ...Items.commands.checkIntegrity,
-  run: async (workflow, { integrityPayloads }) => {
+export const checkIntegrity = signedInWorkflow(
+  Items.commands.checkIntegrity,
+  async (workflow, { integrityPayloads }) => {
     const client = await clientVersions(integrityPayloads ?? []);
     const mismatches = new Map<string, Mismatch>();
     const check = (rows: readonly ItemRow[]) => {
@@ -53,7 +53,7 @@ export const checkIntegrity = signedInWorkflow({
     }
     return { mismatches: [...mismatches.values()].slice(0, mismatchesMax) };
   },
-});
+);
 
 type ItemReader = Pick<SignedInWorkflow<unknown>, 'turn'>;
 

@@ -12,18 +12,17 @@ import {
 } from '../../collection/sync-contract.ts';
 import { finalizePayload } from '../../collection/transfer/transfer.ts';
 import { returnToOwnerFields, returnToOwnerReply } from '../../collection/transfer/wire.ts';
-import { signedIn } from '../../signed-in.ts';
+import { reads } from '../../signed-in.ts';
 import { Revisions } from '../revisions/contract.ts';
 
 export const Items = contract({
   name: 'user',
   commands: {
     /** Saves items and gives new ones. An item that a read-only session may not save is a conflict of its own. */
-    sync: signedIn({ access: 'reads', fields: syncFields, ok: syncReplySchema, json: syncReplyJson }),
+    sync: reads({ fields: syncFields, ok: syncReplySchema, json: syncReplyJson }),
 
     /** Finds the items that differ from what the client says it has, without ciphertext (docs/protocol/sync.md, "Integrity"). */
-    checkIntegrity: signedIn({
-      access: 'reads',
+    checkIntegrity: reads({
       fields: integrityFields,
       ok: z.object({ mismatches: z.array(mismatchSchema).readonly() }) as z.ZodType<{
         readonly mismatches: readonly Mismatch[];
@@ -34,7 +33,7 @@ export const Items = contract({
      * One item of the user's own, tombstones included (docs/protocol/sync.md, "A single item"). Any other uuid is 404, even if
      * another user has it.
      */
-    getItem: signedIn({ access: 'reads', fields: itemFields, ok: z.object({ item: fullItemSchema }) }),
+    getItem: reads({ fields: itemFields, ok: z.object({ item: fullItemSchema }) }),
 
     /** Sent by a vault that has ended, with the user's items there. The reply says which of them are here now. */
     takeBack: { request: returnToOwnerFields, reply: returnToOwnerReply },

@@ -22,24 +22,21 @@ import { sync } from './sync.ts';
 const notFound = refuse.notFound('Item not found.');
 
 /** If the item is in a vault, the vault decides who reads it. */
-const getItem = signedInWorkflow({
-  ...Items.commands.getItem,
-  run: async (workflow, { uuid }) => {
-    const { own, vault } = await workflow.turn({
-      reads: (view) => oneItemPlan(view, uuid),
-      turn: (turn, reads) => {
-        const own = itemHere(turn, uuid, reads);
-        const owningRow = owningRowsOf([...reads.first.rows, ...reads.moved.rows]).get(uuid.toLowerCase());
-        const isInVault = owningRow !== undefined && membershipsOf(turn).has(owningRow.collection);
-        return { own, vault: isInVault ? owningRow.collection : undefined };
-      },
-    });
-    if (own !== undefined) return { item: fullItem(own, uuid) };
-    if (vault === undefined) return notFound;
-    const request = { by: workflow.self.id, uuid };
-    const answer = await askIfThere(workflow, VaultItems, vault, (ask) => ask.getItem(request));
-    return answer?.item ? { item: answer.item } : notFound;
-  },
+const getItem = signedInWorkflow(Items.commands.getItem, async (workflow, { uuid }) => {
+  const { own, vault } = await workflow.turn({
+    reads: (view) => oneItemPlan(view, uuid),
+    turn: (turn, reads) => {
+      const own = itemHere(turn, uuid, reads);
+      const owningRow = owningRowsOf([...reads.first.rows, ...reads.moved.rows]).get(uuid.toLowerCase());
+      const isInVault = owningRow !== undefined && membershipsOf(turn).has(owningRow.collection);
+      return { own, vault: isInVault ? owningRow.collection : undefined };
+    },
+  });
+  if (own !== undefined) return { item: fullItem(own, uuid) };
+  if (vault === undefined) return notFound;
+  const request = { by: workflow.self.id, uuid };
+  const answer = await askIfThere(workflow, VaultItems, vault, (ask) => ask.getItem(request));
+  return answer?.item ? { item: answer.item } : notFound;
 });
 
 /** Rows in one commit. Each removal carries a key alone, so the commit stays well below its usual size. */

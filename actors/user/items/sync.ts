@@ -76,8 +76,7 @@ function plansOf(view: View, request: SyncRequest, version?: number) {
 }
 const idleSyncs = new IdleSyncCache<ReturnType<typeof plansOf>>();
 
-const read = signedInRead({
-  ...shape,
+const read = signedInRead(shape, {
   known: upToDate,
   reads: (view, request) => idleSyncs.plans(view, request, plansOf),
   answer: (view, request, reads) =>
@@ -100,10 +99,11 @@ function upToDate(view: View, request: SyncRequest): SyncReply | undefined {
 
 type Steps = SignedInWorkflow<SyncReply>;
 
-const oneTurnPlans = (view: View, request: SyncRequest) => ({
-  ...plansOf(view, request),
-  ...storedPlan({ view, request, items: request.items ?? none }),
-});
+function oneTurnPlans(view: View, request: SyncRequest) {
+  const { changes, front, vaultItems, vaults, messages, notifications, invites } = plansOf(view, request);
+  const { stored, first, moved } = storedPlan({ view, request, items: request.items ?? none });
+  return { changes, front, vaultItems, vaults, messages, notifications, invites, stored, first, moved };
+}
 
 function runInOneTurn(
   turn: Turn,
@@ -124,11 +124,12 @@ function runInOneTurn(
   const foreign = progress.notHere
     .filter(({ updated_at_timestamp: version }) => version === 0 || !mayBeInVault)
     .map((each) => refusal('uuid_conflict', each, turn.self.id));
-  const whole = { ...progress, conflicts: [...progress.conflicts, ...foreign] };
+  const whole =
+    foreign.length === 0 ? progress : { ...progress, conflicts: [...progress.conflicts, ...foreign] };
   return withInbox(answerOfSync(turn.self.id, request, whole, turn.use(ItemSettings)), inbox);
 }
 
-const saveInOneTurn = signedInTurn({ ...shape, reads: oneTurnPlans, turn: runInOneTurn });
+const saveInOneTurn = signedInTurn(shape, { reads: oneTurnPlans, turn: runInOneTurn });
 
 async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncReply | Refused> {
   const sent = request.items ?? none;
@@ -164,27 +165,24 @@ async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncRe
   );
 }
 
-const saveInSteps = signedInWorkflow({ ...shape, run: runInSteps });
+const saveInSteps = signedInWorkflow(shape, runInSteps);
 
 /** One turn saves all of it. */
 const isPlain = (request: SyncRequest, settings: ItemSettings): boolean =>
   fitsOneTurn(request.items ?? none, settings.turnLimits) && !mayConcernVaults(request);
 
-const namedSync = signedInWorkflow({
-  ...shape,
-  run: (workflow, request) =>
-    carryOut(workflow, request, {
-      isPlain: isPlain(request, workflow.use(ItemSettings)),
-      plans: oneTurnPlans,
-      turn: runInOneTurn,
-      steps: runInSteps,
-    }),
-});
+const namedSync = signedInWorkflow(shape, (workflow, request) =>
+  carryOut(workflow, request, {
+    isPlain: isPlain(request, workflow.use(ItemSettings)),
+    plans: oneTurnPlans,
+    turn: runInOneTurn,
+    steps: runInSteps,
+  }),
+);
 
-export const getSyncCommand = signedInWorkflow({
-  ...SyncLane.commands.getSyncCommand,
-  run: (workflow, request) => commandStatus(workflow, request, { plans: oneTurnPlans, turn: runInOneTurn }),
-});
+export const getSyncCommand = signedInWorkflow(SyncLane.commands.getSyncCommand, (workflow, request) =>
+  commandStatus(workflow, request, { plans: oneTurnPlans, turn: runInOneTurn }),
+);
 
 interface FurtherBatch {
   readonly request: SyncRequest;
@@ -266,22 +264,22 @@ const pushedBytesMax = 16 * 1024;
 
 function notifyOtherDevices(turn: Turn, before: Head, after: SyncProgress, sessionUuid: string): void {
   const { self, nowMicros } = turn;
-  turn.publish(User, () => itemsChanged(self.id, nowMicros, sessionUuid));
-  const rows = rowsBehind(before.position, after);
-  const bytes = rows.reduce((sum, row) => sum + row.size, 0);
-  if (rows.length > pushedItemsMax || bytes > pushedBytesMax) return;
   const { generation } = turn.use(ItemSettings);
   const tokenOf = (head: Head) => tokenAt(self.id, generation, head, head.position);
-  turn.publish(User, () =>
-    itemsPushed({
+  turn.publish(User, () => itemsChanged(self.id, nowMicros, sessionUuid));
+  turn.publish(User, () => {
+    const rows = rowsBehind(before.position, after);
+    const bytes = rows.reduce((sum, row) => sum + row.size, 0);
+    if (rows.length > pushedItemsMax || bytes > pushedBytesMax) return undefined;
+    return itemsPushed({
       userUuid: self.id,
       sessionUuid,
       timestamp: nowMicros,
       syncToken: tokenOf(after.head),
       baseSyncToken: tokenOf(before),
       items: rows.map((row) => fullItem(row)),
-    }),
-  );
+    });
+  });
 }
 
 /** Each row once, as the turn left it. A repeat that was only recognised has a position from before the turn. */

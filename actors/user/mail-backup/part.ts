@@ -34,7 +34,7 @@ export const mailBackups = userPart(MailBackups, {
     }),
   },
   timers: {
-    mailBackup: timer({ ...MailBackups.timers.mailBackup, missed: 'fire-once', turn: backupIsDue }),
+    mailBackup: timer({ ...MailBackups.timers.mailBackup, turn: backupIsDue }),
   },
   on: {
     accountDeleted: recallBackup,

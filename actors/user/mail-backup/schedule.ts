@@ -45,7 +45,6 @@ const backupSchema = z.object({
 
 export const backupSlice = slice<z.infer<typeof backupSchema>>({
   name: 'mail-backup',
-  format: 1,
   schema: backupSchema,
   initial: { round: 0, lastAtMs: null, isQueued: false },
 });

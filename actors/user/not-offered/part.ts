@@ -6,17 +6,16 @@ import { NotOffered, notOffered } from './contract.ts';
 
 const { showNothing, doNothing, showAdministratorsNothing, doNothingForAdministrators } = NotOffered.commands;
 
-const commands = {
-  showNothing: signedInRead({ ...showNothing, answer: () => ({}) }),
-  doNothing: signedInRead({ ...doNothing, answer: () => notOffered }),
-  showAdministratorsNothing: signedInRead({
-    ...showAdministratorsNothing,
-    answer: (view, _asked, _reads, by) => (mayAdminister(view, by) ? {} : adminRequired),
-  }),
-  doNothingForAdministrators: signedInRead({
-    ...doNothingForAdministrators,
-    answer: (view, _asked, _reads, by) => (mayAdminister(view, by) ? notOffered : adminRequired),
-  }),
-};
-
-export const notOfferedPart = userPart(NotOffered, { name: 'not-offered', commands });
+export const notOfferedPart = userPart(NotOffered, {
+  name: 'not-offered',
+  commands: {
+    showNothing: signedInRead(showNothing, () => ({})),
+    doNothing: signedInRead(doNothing, () => notOffered),
+    showAdministratorsNothing: signedInRead(showAdministratorsNothing, (view, _asked, _reads, by) =>
+      mayAdminister(view, by) ? {} : adminRequired,
+    ),
+    doNothingForAdministrators: signedInRead(doNothingForAdministrators, (view, _asked, _reads, by) =>
+      mayAdminister(view, by) ? notOffered : adminRequired,
+    ),
+  },
+});

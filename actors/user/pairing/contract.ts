@@ -13,18 +13,7 @@ import {
   unpairView,
   usageView,
 } from '../../pairing/operator-contract.ts';
-import { signedIn } from '../../signed-in.ts';
-
-/** Each may be refused with 403 `admin-required`, or as the same command of `PairingAdministration`. */
-const commands = {
-  getPairing: signedIn({ access: 'reads', fields: z.object(subscriptionFields), ok: statusView }),
-  listPairings: signedIn({ access: 'reads', fields: z.object({}), ok: listView }),
-  startPairing: signedIn({ access: 'writes', fields: z.object(subscriptionFields), ok: startView }),
-  completePairing: signedIn({ access: 'writes', fields: z.object(completeFields), ok: statusView }),
-  unpair: signedIn({ access: 'writes', fields: z.object(unpairFields), ok: unpairView }),
-  unpairAll: signedIn({ access: 'writes', fields: z.object(unpairAllFields), ok: unpairAllView }),
-  getPairingUsage: signedIn({ access: 'reads', fields: z.object(subscriptionFields), ok: usageView }),
-};
+import { reads, writes } from '../../signed-in.ts';
 
 const pairingEvent = z.enum([
   'assistant-pairing-started',
@@ -34,16 +23,23 @@ const pairingEvent = z.enum([
 ]);
 export type PairingEvent = z.infer<typeof pairingEvent>;
 
-const tells = {
-  /** Sent by the `pairing` actor in the commit of the event. */
-  pairingNoted: z.object({
-    event: pairingEvent,
-    subscriptionId: z.string().nullable(),
-  }),
-};
-
 export const UserPairing = contract({
   name: 'user',
-  commands,
-  tells,
+  /** Each may be refused with 403 `admin-required`, or as the same command of `PairingAdministration`. */
+  commands: {
+    getPairing: reads({ fields: z.object(subscriptionFields), ok: statusView }),
+    listPairings: reads({ ok: listView }),
+    startPairing: writes({ fields: z.object(subscriptionFields), ok: startView }),
+    completePairing: writes({ fields: z.object(completeFields), ok: statusView }),
+    unpair: writes({ fields: z.object(unpairFields), ok: unpairView }),
+    unpairAll: writes({ fields: z.object(unpairAllFields), ok: unpairAllView }),
+    getPairingUsage: reads({ fields: z.object(subscriptionFields), ok: usageView }),
+  },
+  tells: {
+    /** Sent by the `pairing` actor in the commit of the event. */
+    pairingNoted: z.object({
+      event: pairingEvent,
+      subscriptionId: z.string().nullable(),
+    }),
+  },
 });

@@ -2,6 +2,7 @@
 import { tell } from '../../../runtime/command.ts';
 import { pairingId } from '../../pairing/contract.ts';
 import { PairingAdministration } from '../../pairing/operator-contract.ts';
+import { refuse } from '../../reply.ts';
 import { adminForwarder } from '../administered.ts';
 import { audit } from '../audit/trail.ts';
 import { userPart } from '../hooks.ts';
@@ -10,37 +11,32 @@ import { UserPairing } from './contract.ts';
 
 const forward = adminForwarder({
   askOf: (actors) => actors.get(PairingAdministration, pairingId).ask,
-  unavailable: {
-    refused: {
-      reason: 'unavailable',
-      tag: 'pairing-unreachable',
-      retryAfterMs: 5_000,
-      message: 'The pairings cannot be reached at the moment. Please try again.',
-    },
-  },
+  unavailable: refuse.notNow('The pairings cannot be reached at the moment. Please try again.', 5_000, {
+    tag: 'pairing-unreachable',
+  }),
 });
 
-const commands = {
-  getPairing: forward(UserPairing.commands.getPairing, (pairing, request) => pairing.status(request)),
-  listPairings: forward(UserPairing.commands.listPairings, (pairing, request) => pairing.list(request)),
-  startPairing: forward(UserPairing.commands.startPairing, (pairing, request) => pairing.start(request)),
-  completePairing: forward(UserPairing.commands.completePairing, (pairing, request) =>
-    pairing.complete(request),
-  ),
-  unpair: forward(UserPairing.commands.unpair, (pairing, request) => pairing.unpair(request)),
-  unpairAll: forward(UserPairing.commands.unpairAll, (pairing, request) => pairing.unpairAll(request)),
-  getPairingUsage: forward(UserPairing.commands.getPairingUsage, (pairing, request) =>
-    pairing.usage(request),
-  ),
-};
-
-const tells = {
-  pairingNoted: tell({
-    ...UserPairing.tells.pairingNoted,
-    turn: (turn, { event, subscriptionId }) => {
-      if (isActive(turn)) audit(turn, event, null, subscriptionId ?? undefined);
-    },
-  }),
-};
-
-export const pairing = userPart(UserPairing, { name: 'pairing', commands, tells });
+export const pairing = userPart(UserPairing, {
+  name: 'pairing',
+  commands: {
+    getPairing: forward(UserPairing.commands.getPairing, (pairing, request) => pairing.status(request)),
+    listPairings: forward(UserPairing.commands.listPairings, (pairing, request) => pairing.list(request)),
+    startPairing: forward(UserPairing.commands.startPairing, (pairing, request) => pairing.start(request)),
+    completePairing: forward(UserPairing.commands.completePairing, (pairing, request) =>
+      pairing.complete(request),
+    ),
+    unpair: forward(UserPairing.commands.unpair, (pairing, request) => pairing.unpair(request)),
+    unpairAll: forward(UserPairing.commands.unpairAll, (pairing, request) => pairing.unpairAll(request)),
+    getPairingUsage: forward(UserPairing.commands.getPairingUsage, (pairing, request) =>
+      pairing.usage(request),
+    ),
+  },
+  tells: {
+    pairingNoted: tell({
+      ...UserPairing.tells.pairingNoted,
+      turn: (turn, { event, subscriptionId }) => {
+        if (isActive(turn)) audit(turn, event, null, subscriptionId ?? undefined);
+      },
+    }),
+  },
+});

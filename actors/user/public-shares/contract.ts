@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { shareTypes, termsFields } from '../../share/contract.ts';
-import { openToBridges, signedIn } from '../../signed-in.ts';
+import { openToBridges, reads, writes } from '../../signed-in.ts';
 
 const shareView = z.object({
   uuid: z.string(),
@@ -15,57 +15,47 @@ const shareView = z.object({
 
 const ofShare = z.object({ shareUuid: z.string() });
 
-const commands = {
-  /** Refusals: 400 `invalid-share`, 409 `share-limit`, 413 `payload-too-large`. */
-  createShare: signedIn({
-    access: 'writes',
-    fields: z.object({
-      /** One of `shareTypes`. The turn refuses any other, as clients look for the tag of that refusal. */
-      type: z
-        .unknown()
-        .optional()
-        .meta({ enum: [...shareTypes] }),
-      encryptedPayload: z.unknown().optional().meta({ type: 'string' }),
-      nickname: z.unknown().optional(),
-      oneTimeView: z.unknown().optional(),
-      viewExpiresMinutes: z.unknown().optional(),
-    }),
-    ok: z.object({ shareId: z.string(), share: shareView }),
-  }),
-  /** The newest first, with those that ended lately. */
-  listShares: signedIn({
-    access: 'reads',
-    fields: z.object({}),
-    ok: z.object({ shares: z.array(shareView) }),
-  }),
-  /** Refusals: 404 `share-not-found`. */
-  revokeShare: signedIn({
-    access: 'writes',
-    fields: z.object({ shareId: z.string().max(64) }),
-    ok: z.object({ message: z.string() }),
-  }),
-
-  /** Asked by the share. */
-  showsShare: {
-    request: ofShare,
-    reply: z.object({
-      /** The account lists the share. */
-      lists: z.boolean(),
-      /** Everyone who has the link may see it. */
-      shows: z.boolean(),
-      /** The size of its ciphertext. */
-      bytes: z.number(),
-    }),
-  },
-};
-
-const tells = {
-  /** From the share: when it was first opened, and since when nobody can open it. */
-  shareOpened: ofShare.extend({ atMs: z.number(), endedAtMs: z.number().nullable() }),
-};
-
 export const PublicShares = contract({
   name: 'user',
-  commands: openToBridges(commands),
-  tells,
+  commands: openToBridges({
+    /** Refusals: 400 `invalid-share`, 409 `share-limit`, 413 `payload-too-large`. */
+    createShare: writes({
+      fields: z.object({
+        /** One of `shareTypes`. The turn refuses any other, as clients look for the tag of that refusal. */
+        type: z
+          .unknown()
+          .optional()
+          .meta({ enum: [...shareTypes] }),
+        encryptedPayload: z.unknown().optional().meta({ type: 'string' }),
+        nickname: z.unknown().optional(),
+        oneTimeView: z.unknown().optional(),
+        viewExpiresMinutes: z.unknown().optional(),
+      }),
+      ok: z.object({ shareId: z.string(), share: shareView }),
+    }),
+    /** The newest first, with those that ended lately. */
+    listShares: reads({ ok: z.object({ shares: z.array(shareView) }) }),
+    /** Refusals: 404 `share-not-found`. */
+    revokeShare: writes({
+      fields: z.object({ shareId: z.string().max(64) }),
+      ok: z.object({ message: z.string() }),
+    }),
+
+    /** Asked by the share. */
+    showsShare: {
+      request: ofShare,
+      reply: z.object({
+        /** The account lists the share. */
+        lists: z.boolean(),
+        /** Everyone who has the link may see it. */
+        shows: z.boolean(),
+        /** The size of its ciphertext. */
+        bytes: z.number(),
+      }),
+    },
+  }),
+  tells: {
+    /** From the share: when it was first opened, and since when nobody can open it. */
+    shareOpened: ofShare.extend({ atMs: z.number(), endedAtMs: z.number().nullable() }),
+  },
 });

@@ -20,7 +20,7 @@ import { sharedRead, type Turn, tell, type View } from '../../../runtime/command
 import { unlessAbsent } from '../../../runtime/handles.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { ShareIds } from '../../identity/share-ids.ts';
-import { isRefused, type Refused, refuse } from '../../reply.ts';
+import { isRefused, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
 import { Share, shareNotFound, termsFields } from '../../share/contract.ts';
 import { isoTime, isoTimeOrNull, newestFirst } from '../../times.ts';
@@ -53,46 +53,36 @@ type PublicShare = z.infer<typeof publicShareSchema>;
 /** Keyed by uuid. */
 const publicShareMap = sliceMap<PublicShare>({
   family: 'public-share',
-  format: 1,
   entriesMax: liveSharesMax + endedSharesMax,
   schema: publicShareSchema,
 });
 
 const tooMany = refuse.conflict('You have too many shares. Please revoke some first.', 'share-limit');
-const tooLate: Refused = {
-  refused: {
-    reason: 'unavailable',
-    message: 'The share could not be stored in time. Please try again.',
-    retryAfterMs: 5_000,
-  },
-};
+const tooLate = refuse.notNow('The share could not be stored in time. Please try again.', 5_000);
 
-const createShare = signedInWorkflow({
-  ...PublicShares.commands.createShare,
-  run: async (workflow, request) => {
-    const draft = draftOf(request);
-    if (isRefused(draft)) return workflow.turn({ turn: () => draft });
-    const { encryptedPayload, ...described } = draft;
-    const { self, callId } = workflow;
-    const uuid = workflow.use(ShareIds).idOf({ userUuid: self.id, callId });
-    await workflow.turn({ turn: (turn) => (isWithinLimits(turn, uuid, draft.bytes) ? {} : tooMany) });
-    const createdAtMs = await store(workflow, uuid, draft);
-    return workflow.lastTurn({
-      turn: (turn) => {
-        const before = turn.entry(publicShareMap, uuid);
-        if (before !== undefined) return { shareId: uuid, share: toResponse(before) };
-        const isLate = createdAtMs === undefined || turn.nowMs >= createdAtMs + listWithinMs;
-        if (isLate || !isWithinLimits(turn, uuid, draft.bytes)) {
-          turn.tell(Share, uuid).end();
-          return isLate ? tooLate : tooMany;
-        }
-        forgetOld(turn);
-        const share = { uuid, ...described, createdAtMs, firstOpenedAtMs: null, endedAtMs: null };
-        turn.setEntry(publicShareMap, uuid, share);
-        return { shareId: uuid, share: toResponse(share) };
-      },
-    });
-  },
+const createShare = signedInWorkflow(PublicShares.commands.createShare, async (workflow, request) => {
+  const draft = draftOf(request);
+  if (isRefused(draft)) return workflow.turn({ turn: () => draft });
+  const { encryptedPayload, ...described } = draft;
+  const { self, callId } = workflow;
+  const uuid = workflow.use(ShareIds).idOf({ userUuid: self.id, callId });
+  await workflow.turn({ turn: (turn) => (isWithinLimits(turn, uuid, draft.bytes) ? {} : tooMany) });
+  const createdAtMs = await store(workflow, uuid, draft);
+  return workflow.lastTurn({
+    turn: (turn) => {
+      const before = turn.entry(publicShareMap, uuid);
+      if (before !== undefined) return { shareId: uuid, share: toResponse(before) };
+      const isLate = createdAtMs === undefined || turn.nowMs >= createdAtMs + listWithinMs;
+      if (isLate || !isWithinLimits(turn, uuid, draft.bytes)) {
+        turn.tell(Share, uuid).end();
+        return isLate ? tooLate : tooMany;
+      }
+      forgetOld(turn);
+      const share = { uuid, ...described, createdAtMs, firstOpenedAtMs: null, endedAtMs: null };
+      turn.setEntry(publicShareMap, uuid, share);
+      return { shareId: uuid, share: toResponse(share) };
+    },
+  });
 });
 
 /** Undefined: it is gone already. */
@@ -106,22 +96,16 @@ async function store(
   return (await unlessAbsent(actors.get(Share, uuid).ask.create(stored)))?.createdAtMs;
 }
 
-const listShares = signedInRead({
-  ...PublicShares.commands.listShares,
-  answer: (view) => {
-    const live = [...view.entries(publicShareMap).values()].filter((share) => !isOld(share, view.nowMs));
-    return { shares: newestFirst(live).map(toResponse) };
-  },
+const listShares = signedInRead(PublicShares.commands.listShares, (view) => {
+  const live = [...view.entries(publicShareMap).values()].filter((share) => !isOld(share, view.nowMs));
+  return { shares: newestFirst(live).map(toResponse) };
 });
 
-const revokeShare = signedInWorkflow({
-  ...PublicShares.commands.revokeShare,
-  run: async (workflow, { shareId }) => {
-    const shareUuid = shareId.toLowerCase();
-    await workflow.turn({ turn: (turn) => (revoke(turn, shareUuid) ? {} : shareNotFound) });
-    await unlessAbsent(workflow.actors.get(Share, shareUuid).ask.end({}));
-    return workflow.lastTurn({ turn: () => ({ message: 'Share revoked' }) });
-  },
+const revokeShare = signedInWorkflow(PublicShares.commands.revokeShare, async (workflow, { shareId }) => {
+  const shareUuid = shareId.toLowerCase();
+  await workflow.turn({ turn: (turn) => (revoke(turn, shareUuid) ? {} : shareNotFound) });
+  await unlessAbsent(workflow.actors.get(Share, shareUuid).ask.end({}));
+  return workflow.lastTurn({ turn: () => ({ message: 'Share revoked' }) });
 });
 
 /** False: it is none of the account's. */

@@ -1,7 +1,7 @@
 /** What clients ask of published reminders (docs/protocol/delivery.md). */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
-import { openToBridges, signedIn } from '../../signed-in.ts';
+import { openToBridges, reads, writes } from '../../signed-in.ts';
 import { channels, deliveryErrors, occurrenceStates } from './published-reminder.ts';
 
 const config = z.object({
@@ -32,66 +32,47 @@ export type PublishedReminderResponse = z.infer<typeof publishedReminder>;
 /** Judged in the actor after the feature flag, with a tag of its own for each refusal. */
 const unchecked = z.unknown().optional();
 
-const commands = {
-  /** Works while the feature is off, as it tells of that. */
-  getDeliveryFlags: signedIn({
-    access: 'reads',
-    fields: z.object({}),
-    ok: z.object({
-      reminderDeliveryEnabled: z.boolean(),
-      allowed: z.boolean(),
-      available: z.boolean(),
-      /** The channels that the operator has set up. */
-      channels: z.object({ email: z.boolean(), telegram: z.boolean(), whatsapp: z.boolean() }),
-    }),
-  }),
-  /** Works while the feature is off. Refusals: 409 `delivery-in-flight`. */
-  optOutOfDelivery: signedIn({
-    access: 'writes',
-    fields: z.object({}),
-    ok: z.object({ optedOut: z.literal(true), alreadyDispatched: z.boolean() }),
-  }),
-  /** Refusals of this and all below: 403 `reminder-delivery-disabled` and `reminder-delivery-not-allowed`. */
-  getDeliveryConfig: signedIn({
-    access: 'reads',
-    fields: z.object({}),
-    ok: z.object({ config: config.nullable() }),
-  }),
-  /** Refusals: 400 `invalid-channel`, `invalid-destination`; 409 `delivery-in-flight`, `delivery-accepted`. */
-  setDeliveryConfig: signedIn({
-    access: 'writes',
-    fields: z.object({ channel: unchecked, destination: unchecked, enabled: unchecked }),
-    ok: z.object({ config }),
-  }),
-  /** The first due comes first. */
-  listPublishedReminders: signedIn({
-    access: 'reads',
-    fields: z.object({}),
-    ok: z.object({ reminders: z.array(publishedReminder) }),
-  }),
-  /** Refusals: 400 `invalid-reminder`; 409 `reminder-not-recallable`, `reminder-limit`. */
-  publishReminder: signedIn({
-    access: 'writes',
-    fields: z.object({
-      id: unchecked,
-      message: unchecked,
-      dueAtUtc: unchecked,
-      channel: unchecked,
-      destination: unchecked,
-    }),
-    ok: z.object({ created: z.boolean(), reminder: publishedReminder }),
-  }),
-  /** Refusals: 404 `reminder-not-found`; 409 `reminder-not-recallable`. */
-  deletePublishedReminder: signedIn({
-    access: 'writes',
-    fields: z.object({ id: z.string().max(128) }),
-    ok: z.object({ deleted: z.literal(true) }),
-  }),
-};
-
 export const PublishedReminders = contract({
   name: 'user',
-  commands: openToBridges(commands),
+  commands: openToBridges({
+    /** Works while the feature is off, as it tells of that. */
+    getDeliveryFlags: reads({
+      ok: z.object({
+        reminderDeliveryEnabled: z.boolean(),
+        allowed: z.boolean(),
+        available: z.boolean(),
+        /** The channels that the operator has set up. */
+        channels: z.object({ email: z.boolean(), telegram: z.boolean(), whatsapp: z.boolean() }),
+      }),
+    }),
+    /** Works while the feature is off. Refusals: 409 `delivery-in-flight`. */
+    optOutOfDelivery: writes({ ok: z.object({ optedOut: z.literal(true), alreadyDispatched: z.boolean() }) }),
+    /** Refusals of this and all below: 403 `reminder-delivery-disabled` and `reminder-delivery-not-allowed`. */
+    getDeliveryConfig: reads({ ok: z.object({ config: config.nullable() }) }),
+    /** Refusals: 400 `invalid-channel`, `invalid-destination`; 409 `delivery-in-flight`, `delivery-accepted`. */
+    setDeliveryConfig: writes({
+      fields: z.object({ channel: unchecked, destination: unchecked, enabled: unchecked }),
+      ok: z.object({ config }),
+    }),
+    /** The first due comes first. */
+    listPublishedReminders: reads({ ok: z.object({ reminders: z.array(publishedReminder) }) }),
+    /** Refusals: 400 `invalid-reminder`; 409 `reminder-not-recallable`, `reminder-limit`. */
+    publishReminder: writes({
+      fields: z.object({
+        id: unchecked,
+        message: unchecked,
+        dueAtUtc: unchecked,
+        channel: unchecked,
+        destination: unchecked,
+      }),
+      ok: z.object({ created: z.boolean(), reminder: publishedReminder }),
+    }),
+    /** Refusals: 404 `reminder-not-found`; 409 `reminder-not-recallable`. */
+    deletePublishedReminder: writes({
+      fields: z.object({ id: z.string().max(128) }),
+      ok: z.object({ deleted: z.literal(true) }),
+    }),
+  }),
   timers: {
     /** A published reminder is due, or counts as sent. */
     watchDeliveries: z.null(),

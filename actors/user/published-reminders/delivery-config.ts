@@ -34,7 +34,6 @@ type DeliveryState = Readonly<z.infer<typeof deliverySchema>>;
 
 export const deliverySlice = slice<DeliveryState>({
   name: 'reminder-delivery',
-  format: 1,
   schema: deliverySchema,
   initial: { config: null, heldUntilMs: 0, day: 0, messages: 0 },
 });

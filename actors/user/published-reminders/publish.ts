@@ -53,14 +53,9 @@ const alreadyAccepted = refuse.conflict(
   'delivery-accepted',
 );
 /** Longer than a provider may take. */
-const beingSent: Refused = {
-  refused: {
-    reason: 'conflict',
-    tag: 'delivery-in-flight',
-    message: 'A reminder is being sent at this moment.',
-    retryAfterMs: 15_000,
-  },
-};
+const beingSent = refuse.conflict('A reminder is being sent at this moment.', 'delivery-in-flight', {
+  retryAfterMs: 15_000,
+});
 
 const all = (view: View): readonly PublishedReminder[] => [...view.entries(publishedReminderMap).values()];
 
@@ -84,62 +79,56 @@ async function recallChosen(
 
 // --- feature flags ----------------------------------------------------------------------------------------------------
 
-const getDeliveryFlags = signedInWorkflow({
-  ...PublishedReminders.commands.getDeliveryFlags,
-  run: async (workflow) => {
-    const { master, allowed } = await workflow.turn({
-      turn: (turn) => ({
-        master: reminderDelivery.isOffered(turn),
-        allowed: reminderDelivery.isTurnedOn(turn),
-      }),
-    });
-    const messengers = workflow.use(Messengers);
-    const channels = {
-      email: await isMailConfigured(workflow.actors),
-      telegram: messengers.isConfigured('telegram'),
-      whatsapp: messengers.isConfigured('whatsapp'),
-    };
-    return { reminderDeliveryEnabled: master, allowed, available: master && allowed, channels };
-  },
+const getDeliveryFlags = signedInWorkflow(PublishedReminders.commands.getDeliveryFlags, async (workflow) => {
+  const { master, allowed } = await workflow.turn({
+    turn: (turn) => ({
+      master: reminderDelivery.isOffered(turn),
+      allowed: reminderDelivery.isTurnedOn(turn),
+    }),
+  });
+  const messengers = workflow.use(Messengers);
+  const channels = {
+    email: await isMailConfigured(workflow.actors),
+    telegram: messengers.isConfigured('telegram'),
+    whatsapp: messengers.isConfigured('whatsapp'),
+  };
+  return { reminderDeliveryEnabled: master, allowed, available: master && allowed, channels };
 });
 
-const optOutOfDelivery = signedInWorkflow({
-  ...PublishedReminders.commands.optOutOfDelivery,
-  run: async (workflow) => {
-    await answerRepeat(workflow);
-    const recalls = await recallChosen(workflow, (turn) =>
-      all(turn).some(({ state }) => state === 'in-flight') ? beingSent : all(turn),
-    );
-    return workflow.lastTurn({
-      recorded: true,
-      turn: (turn, _reads, { session }) => {
-        applyAnswers(turn, recalls);
-        const reminders = all(turn);
-        if (reminders.some(isInFlight)) {
-          armNext(turn);
-          return beingSent;
-        }
-        const isAnything =
-          reminders.length > 0 || deliveryConfig(turn) !== null || reminderDelivery.isTurnedOn(turn);
-        forgetDeliveries(turn);
-        if (reminderDelivery.isTurnedOn(turn)) putSetting(turn, 'REMINDER_DELIVERY_ENABLED', 'false');
-        if (isAnything) audit(turn, 'reminder-delivery-ended', session);
-        return { optedOut: true as const, alreadyDispatched: reminders.some(mayHaveArrived) };
-      },
-    });
-  },
+const optOutOfDelivery = signedInWorkflow(PublishedReminders.commands.optOutOfDelivery, async (workflow) => {
+  await answerRepeat(workflow);
+  const recalls = await recallChosen(workflow, (turn) =>
+    all(turn).some(({ state }) => state === 'in-flight') ? beingSent : all(turn),
+  );
+  return workflow.lastTurn({
+    recorded: true,
+    turn: (turn, _reads, { session }) => {
+      applyAnswers(turn, recalls);
+      const reminders = all(turn);
+      if (reminders.some(isInFlight)) {
+        armNext(turn);
+        return beingSent;
+      }
+      const isAnything =
+        reminders.length > 0 || deliveryConfig(turn) !== null || reminderDelivery.isTurnedOn(turn);
+      forgetDeliveries(turn);
+      if (reminderDelivery.isTurnedOn(turn)) putSetting(turn, 'REMINDER_DELIVERY_ENABLED', 'false');
+      if (isAnything) audit(turn, 'reminder-delivery-ended', session);
+      return { optedOut: true as const, alreadyDispatched: reminders.some(mayHaveArrived) };
+    },
+  });
 });
 
 // --- the configuration ------------------------------------------------------------------------------------------
 
-const getDeliveryConfig = signedInRead({
-  ...PublishedReminders.commands.getDeliveryConfig,
-  answer: (view) => reminderDelivery.refusal(view) ?? { config: deliveryConfig(view) },
-});
+const getDeliveryConfig = signedInRead(
+  PublishedReminders.commands.getDeliveryConfig,
+  (view) => reminderDelivery.refusal(view) ?? { config: deliveryConfig(view) },
+);
 
-const configure = signedInWorkflow({
-  ...PublishedReminders.commands.setDeliveryConfig,
-  run: async (workflow, request) => {
+const configure = signedInWorkflow(
+  PublishedReminders.commands.setDeliveryConfig,
+  async (workflow, request) => {
     const config = readConfig(request);
     const recalls = await recallChosen(workflow, (turn) => {
       if (isRefused(config)) return reminderDelivery.refusal(turn) ?? config;
@@ -165,7 +154,7 @@ const configure = signedInWorkflow({
       },
     });
   },
-});
+);
 
 const isSameConfig = (a: DeliveryConfig | null, b: DeliveryConfig): boolean =>
   isSameTarget(configured(a), configured(b)) && a?.enabled === b.enabled;
@@ -209,17 +198,14 @@ function redirect(turn: Turn, reminder: PublishedReminder, changesTarget: boolea
 
 // --- reminders ------------------------------------------------------------------------------------------------
 
-const listPublishedReminders = signedInRead({
-  ...PublishedReminders.commands.listPublishedReminders,
-  answer: (view) => {
-    const inOrder = all(view).toSorted((a, b) => a.dueAtMs - b.dueAtMs || (a.id < b.id ? -1 : 1));
-    return reminderDelivery.refusal(view) ?? { reminders: inOrder.map((each) => toResponse(view, each)) };
-  },
+const listPublishedReminders = signedInRead(PublishedReminders.commands.listPublishedReminders, (view) => {
+  const inOrder = all(view).toSorted((a, b) => a.dueAtMs - b.dueAtMs || (a.id < b.id ? -1 : 1));
+  return reminderDelivery.refusal(view) ?? { reminders: inOrder.map((each) => toResponse(view, each)) };
 });
 
-const publishReminder = signedInWorkflow({
-  ...PublishedReminders.commands.publishReminder,
-  run: async (workflow, request) => {
+const publishReminder = signedInWorkflow(
+  PublishedReminders.commands.publishReminder,
+  async (workflow, request) => {
     const read = (turn: Turn) =>
       reminderDelivery.refusal(turn) ?? readReminder(request, deliveryConfig(turn)?.channel ?? undefined);
     const recalls = await recallChosen(workflow, (turn) => {
@@ -239,7 +225,7 @@ const publishReminder = signedInWorkflow({
       },
     });
   },
-});
+);
 
 function publish(turn: Turn, input: ReminderInput, callId: string): PublishedReminder | Refused {
   const before = turn.entry(publishedReminderMap, input.id);
@@ -310,9 +296,9 @@ function changeOf(
 const mayBegin = (before: PublishedReminder, { dueAtMs }: ReminderInput): boolean =>
   isRecallable(before) || (isDispatched(before) && dueAtMs > before.dueAtMs);
 
-const deletePublishedReminder = signedInWorkflow({
-  ...PublishedReminders.commands.deletePublishedReminder,
-  run: async (workflow, { id }) => {
+const deletePublishedReminder = signedInWorkflow(
+  PublishedReminders.commands.deletePublishedReminder,
+  async (workflow, { id }) => {
     await answerRepeat(workflow);
     const found = (turn: Turn) =>
       reminderDelivery.refusal(turn) ?? turn.entry(publishedReminderMap, id) ?? unknown;
@@ -335,7 +321,7 @@ const deletePublishedReminder = signedInWorkflow({
       },
     });
   },
-});
+);
 
 function toResponse(view: View, reminder: PublishedReminder): PublishedReminderResponse {
   const { message, destination } = contentsOf(view, reminder);

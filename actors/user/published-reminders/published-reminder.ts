@@ -106,7 +106,6 @@ export type PublishedReminder = z.infer<typeof storedSchema>;
 /** Keyed by the client's id. */
 export const publishedReminderMap = sliceMap<PublishedReminder>({
   family: 'published-reminder',
-  format: 1,
   entriesMax: publishedRemindersMax,
   schema: storedSchema,
 });

@@ -96,7 +96,6 @@ function freeClaims(reminders: readonly PublishedReminder[]): { mail: number; me
 
 export const watchDeliveriesTimer = timer({
   ...watchDeliveries,
-  missed: 'fire-once',
   turn: (turn) => {
     for (const each of all(turn)) {
       if (turn.nowMs < each.nextAtMs) continue;

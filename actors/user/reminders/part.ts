@@ -54,14 +54,11 @@ function oneLine(input: unknown): string | undefined {
   return cut === '' ? undefined : cut;
 }
 
-const makeReminder = signedInWorkflow({
-  ...Reminders.commands.makeReminder,
-  run: async (workflow, input) => {
-    await workflow.turn({ turn: (turn) => refusalToRemind(turn) ?? null });
-    const noMail = await noMailConfigured(workflow.actors);
-    if (noMail !== undefined) return noMail;
-    return workflow.lastTurn({ recorded: true, turn: (turn) => make(turn, input) });
-  },
+const makeReminder = signedInWorkflow(Reminders.commands.makeReminder, async (workflow, input) => {
+  await workflow.turn({ turn: (turn) => refusalToRemind(turn) ?? null });
+  const noMail = await noMailConfigured(workflow.actors);
+  if (noMail !== undefined) return noMail;
+  return workflow.lastTurn({ recorded: true, turn: (turn) => make(turn, input) });
 });
 
 function refusalToRemind(turn: Turn) {
@@ -92,22 +89,16 @@ function make(turn: Turn, input: { readonly dueAt?: unknown; readonly time?: unk
   return { emailReminder: toResponse(turn, made) };
 }
 
-const listReminders = signedInRead({
-  ...Reminders.commands.listReminders,
-  answer: (view) => {
-    const inOrder = [...view.entries(reminderMap).values()].toSorted((a, b) => a.dueAtMs - b.dueAtMs);
-    return { emailReminders: inOrder.map((each) => toResponse(view, each)) };
-  },
+const listReminders = signedInRead(Reminders.commands.listReminders, (view) => {
+  const inOrder = [...view.entries(reminderMap).values()].toSorted((a, b) => a.dueAtMs - b.dueAtMs);
+  return { emailReminders: inOrder.map((each) => toResponse(view, each)) };
 });
 
-const deleteReminder = signedInTurn({
-  ...Reminders.commands.deleteReminder,
-  turn: (turn, { reminderId }) => {
-    const before = turn.entry(reminderMap, reminderId);
-    if (before === undefined) return unknown;
-    removeReminder(turn, before);
-    return { message: 'Email reminder deleted' };
-  },
+const deleteReminder = signedInTurn(Reminders.commands.deleteReminder, (turn, { reminderId }) => {
+  const before = turn.entry(reminderMap, reminderId);
+  if (before === undefined) return unknown;
+  removeReminder(turn, before);
+  return { message: 'Email reminder deleted' };
 });
 
 function toResponse(view: View, reminder: Reminder): ReminderResponse {

@@ -50,7 +50,6 @@ export type Reminder = z.infer<typeof storedSchema>;
 /** Keyed by uuid. */
 export const reminderMap = sliceMap<Reminder>({
   family: 'email-reminder',
-  format: 1,
   entriesMax: remindersMax,
   schema: storedSchema,
 });

@@ -34,7 +34,6 @@ export const {
 
 export const sendRemindersTimer = timer({
   ...sendReminders,
-  missed: 'fire-once',
   turn: (turn) => {
     for (const each of turn.entries(reminderMap).values()) {
       if (isGone(each, turn.nowMs)) turn.removeEntry(reminderMap, each.uuid);

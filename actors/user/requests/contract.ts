@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { keyParamsSchema } from '../../identity/key-params.ts';
-import { openToBridges, signedInOf } from '../../signed-in.ts';
+import { openToBridges, writesOf } from '../../signed-in.ts';
 
 const requestUuid = z.string().max(64);
 
@@ -17,44 +17,39 @@ export const exportCursorSchema = z.object({
 export type ExportCursor = z.infer<typeof exportCursorSchema>;
 export const firstExportCursor: ExportCursor = { part: 'items', vault: null, after: 0 };
 
-const commands = {
-  /** Only `data-export`. Refusals: 400. */
-  makeRequest: signedInOf({
-    access: 'writes',
-    fields: z.object({ requestType: z.string().max(64) }),
-    ok: z.object({
-      success: z.boolean(),
-      request: z.object({
-        uuid: z.string(),
-        requestType: z.string(),
-        /** The path of the download on this server. */
-        path: z.string(),
-        /** Microseconds; so is `expiresAt`. */
-        createdAt: z.int(),
-        expiresAt: z.int(),
+export const Requests = contract({
+  name: 'user',
+  commands: openToBridges({
+    /** Only `data-export`. Refusals: 400. */
+    makeRequest: writesOf({
+      fields: z.object({ requestType: z.string().max(64) }),
+      ok: z.object({
+        success: z.boolean(),
+        request: z.object({
+          uuid: z.string(),
+          requestType: z.string(),
+          /** The path of the download on this server. */
+          path: z.string(),
+          /** Microseconds; so is `expiresAt`. */
+          createdAt: z.int(),
+          expiresAt: z.int(),
+        }),
+      }),
+    }),
+    /** Begins a download, and ends an earlier one. Refusals: 404, 429. */
+    beginExport: writesOf({
+      fields: z.object({ requestUuid }),
+      ok: z.object({ downloadUuid: z.string(), version: z.string(), keyParams: keyParamsSchema }),
+    }),
+    /** Refusals: 409 if another download has begun, or if this one took too long. */
+    exportPage: writesOf({
+      fields: z.object({ downloadUuid: z.string(), cursor: exportCursorSchema }),
+      ok: z.object({
+        /** The rows of one part, separated by commas. */
+        json: z.string(),
+        /** Where the next page begins; null after the last one. */
+        next: exportCursorSchema.nullable(),
       }),
     }),
   }),
-  /** Begins a download, and ends an earlier one. Refusals: 404, 429. */
-  beginExport: signedInOf({
-    access: 'writes',
-    fields: z.object({ requestUuid }),
-    ok: z.object({ downloadUuid: z.string(), version: z.string(), keyParams: keyParamsSchema }),
-  }),
-  /** Refusals: 409 if another download has begun, or if this one took too long. */
-  exportPage: signedInOf({
-    access: 'writes',
-    fields: z.object({ downloadUuid: z.string(), cursor: exportCursorSchema }),
-    ok: z.object({
-      /** The rows of one part, separated by commas. */
-      json: z.string(),
-      /** Where the next page begins; null after the last one. */
-      next: exportCursorSchema.nullable(),
-    }),
-  }),
-};
-
-export const Requests = contract({
-  name: 'user',
-  commands: openToBridges(commands),
 });

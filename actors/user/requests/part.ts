@@ -38,7 +38,6 @@ const exportSchema = z.object({
 /** Null: nobody has requested one. */
 const exportSlice = slice<z.infer<typeof exportSchema> | null>({
   name: 'export',
-  format: 1,
   schema: exportSchema.nullable(),
   initial: null,
 });
@@ -48,30 +47,26 @@ const unknown = refuse.notFound('There is no such download any more. Please requ
 const tooMany = refuse.tooMany('This download was fetched too often. Please request it again tomorrow.');
 const overtaken = refuse.conflict('Another download has begun, or this one has taken too long.');
 
-const makeRequest = signedInTurn({
-  ...Requests.commands.makeRequest,
-  turn: (turn, { requestType }) => {
-    if (requestType !== 'data-export') return unknownType;
-    const made = currentExport(turn) ?? {
-      uuid: turn.random.uuid(),
-      createdAtMs: turn.nowMs,
-      downloads: 0,
-      current: null,
-    };
-    turn.set(exportSlice, made);
-    const request = {
-      uuid: made.uuid,
-      requestType,
-      path: `/v1/users/${turn.self.id}/requests/${made.uuid}`,
-      createdAt: made.createdAtMs * 1_000,
-      expiresAt: (made.createdAtMs + exportAgeMs) * 1_000,
-    };
-    return { success: true, request };
-  },
+const makeRequest = signedInTurn(Requests.commands.makeRequest, (turn, { requestType }) => {
+  if (requestType !== 'data-export') return unknownType;
+  const made = currentExport(turn) ?? {
+    uuid: turn.random.uuid(),
+    createdAtMs: turn.nowMs,
+    downloads: 0,
+    current: null,
+  };
+  turn.set(exportSlice, made);
+  const request = {
+    uuid: made.uuid,
+    requestType,
+    path: `/v1/users/${turn.self.id}/requests/${made.uuid}`,
+    createdAt: made.createdAtMs * 1_000,
+    expiresAt: (made.createdAtMs + exportAgeMs) * 1_000,
+  };
+  return { success: true, request };
 });
 
-const beginExport = signedInTurn({
-  ...Requests.commands.beginExport,
+const beginExport = signedInTurn(Requests.commands.beginExport, {
   repeat: 'recorded',
   reads: ownAccount,
   turn: (turn, { requestUuid }, reads, { session }) => {
@@ -88,8 +83,7 @@ const beginExport = signedInTurn({
 
 const nothing: PageRows = { rows: [], complete: true, upTo: 0 };
 
-const exportPage = signedInRead({
-  ...Requests.commands.exportPage,
+const exportPage = signedInRead(Requests.commands.exportPage, {
   reads: (view, { cursor }) => exportPagePlans(view, cursor),
   answer: (view, { downloadUuid, cursor }, { own, theirs }) => {
     const current = view.get(exportSlice)?.current;

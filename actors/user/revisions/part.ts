@@ -63,66 +63,58 @@ interface LocationReads {
   readonly moved: { readonly rows: readonly ItemRow[] };
 }
 
-const listRevisions = signedInWorkflow({
-  ...Revisions.commands.listRevisions,
-  run: async (workflow, { itemUuid }) => {
-    if (!isUuid(itemUuid)) return workflow.turn({ turn: () => notUuids });
-    const { id: by } = workflow.self;
-    const here = historyHere(itemUuid, (collection) => historyPlan(collection, itemUuid));
-    const { own, vaults } = await workflow.turn({
-      reads: here.reads,
-      turn: (turn, reads) => {
-        const { vaults, isDeleted } = here.turn(turn, reads);
-        const history = isDeleted ? [] : historyOf(turn, itemUuid, reads);
-        return { own: history.map((row) => listEntryOf(row, itemUuid)), vaults };
-      },
-    });
-    if (vaults.length === 0) return { revisions: own };
-    const revisions = [...own];
-    for (const uuid of vaults) {
-      const reply = await askIfThere(workflow, VaultItems, uuid, (vault) =>
-        vault.listRevisions({ by, itemUuid }),
-      );
-      revisions.push(...(reply?.revisions ?? []));
-    }
-    const newest = revisions.toSorted(compareNewestFirst);
-    const { perItemMax } = workflow.use(ItemSettings).revisions;
-    return { revisions: newest.slice(0, perItemMax) };
-  },
+const listRevisions = signedInWorkflow(Revisions.commands.listRevisions, async (workflow, { itemUuid }) => {
+  if (!isUuid(itemUuid)) return workflow.turn({ turn: () => notUuids });
+  const { id: by } = workflow.self;
+  const here = historyHere(itemUuid, (collection) => historyPlan(collection, itemUuid));
+  const { own, vaults } = await workflow.turn({
+    reads: here.reads,
+    turn: (turn, reads) => {
+      const { vaults, isDeleted } = here.turn(turn, reads);
+      const history = isDeleted ? [] : historyOf(turn, itemUuid, reads);
+      return { own: history.map((row) => listEntryOf(row, itemUuid)), vaults };
+    },
+  });
+  if (vaults.length === 0) return { revisions: own };
+  const revisions = [...own];
+  for (const uuid of vaults) {
+    const reply = await askIfThere(workflow, VaultItems, uuid, (vault) =>
+      vault.listRevisions({ by, itemUuid }),
+    );
+    revisions.push(...(reply?.revisions ?? []));
+  }
+  const newest = revisions.toSorted(compareNewestFirst);
+  const { perItemMax } = workflow.use(ItemSettings).revisions;
+  return { revisions: newest.slice(0, perItemMax) };
 });
 
 const areUuids = ({ itemUuid, id }: RevisionName): boolean => isUuid(itemUuid) && isUuid(id);
 
-const getRevision = signedInWorkflow({
-  ...Revisions.commands.getRevision,
-  run: async (workflow, { itemUuid, id }) => {
-    const name = { itemUuid, id };
-    if (!areUuids(name)) return workflow.turn({ turn: () => notUuids });
-    const { id: by } = workflow.self;
-    const here = historyHere(itemUuid, (collection) => revisionPlan(collection, name));
-    const { own, vaults } = await workflow.turn({
-      reads: here.reads,
-      turn: (turn, reads) => {
-        const { vaults, isDeleted } = here.turn(turn, reads);
-        const row = isDeleted ? undefined : revisionIn(reads, turn.self.id, name);
-        return { own: row, vaults };
-      },
-    });
-    if (own !== undefined) return { revision: revisionBodyOf(own, itemUuid) };
-    for (const uuid of vaults) {
-      const reply = await askIfThere(workflow, VaultItems, uuid, (vault) =>
-        vault.getRevision({ by, ...name }),
-      );
-      if (reply?.revision) return { revision: reply.revision };
-    }
-    return unknown;
-  },
+const getRevision = signedInWorkflow(Revisions.commands.getRevision, async (workflow, { itemUuid, id }) => {
+  const name = { itemUuid, id };
+  if (!areUuids(name)) return workflow.turn({ turn: () => notUuids });
+  const { id: by } = workflow.self;
+  const here = historyHere(itemUuid, (collection) => revisionPlan(collection, name));
+  const { own, vaults } = await workflow.turn({
+    reads: here.reads,
+    turn: (turn, reads) => {
+      const { vaults, isDeleted } = here.turn(turn, reads);
+      const row = isDeleted ? undefined : revisionIn(reads, turn.self.id, name);
+      return { own: row, vaults };
+    },
+  });
+  if (own !== undefined) return { revision: revisionBodyOf(own, itemUuid) };
+  for (const uuid of vaults) {
+    const reply = await askIfThere(workflow, VaultItems, uuid, (vault) => vault.getRevision({ by, ...name }));
+    if (reply?.revision) return { revision: reply.revision };
+  }
+  return unknown;
 });
 
 /** Also deletes what saves have left in vaults, as long as the item is the user's. */
-const deleteRevision = signedInWorkflow({
-  ...Revisions.commands.deleteRevision,
-  run: async (workflow, { itemUuid, id }) => {
+const deleteRevision = signedInWorkflow(
+  Revisions.commands.deleteRevision,
+  async (workflow, { itemUuid, id }) => {
     const name = { itemUuid, id };
     if (!areUuids(name)) return workflow.turn({ turn: () => notUuids });
     const { id: by } = workflow.self;
@@ -141,7 +133,7 @@ const deleteRevision = signedInWorkflow({
     }
     return { message: 'The revision is deleted.' };
   },
-});
+);
 
 /** Also for an account that is being purged. */
 const deletedHere = tell({

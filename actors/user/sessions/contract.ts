@@ -4,9 +4,7 @@ import { contract } from '../../../runtime/contract.ts';
 import { deviceSchema, issuedSchema, sessionEntrySchema } from '../../identity/session.ts';
 import { credentialsSchema } from '../../identity/session-tokens.ts';
 import { answerSchema } from '../../reply.ts';
-import { signedIn } from '../../signed-in.ts';
-
-const nothing = z.object({});
+import { reads, writes } from '../../signed-in.ts';
 
 export const Sessions = contract({
   name: 'user',
@@ -37,37 +35,16 @@ export const Sessions = contract({
     },
 
     /** The latest refresh expiry first. A read-only session gets an empty list. */
-    listSessions: signedIn({
-      access: 'reads',
-      fields: nothing,
-      ok: z.array(sessionEntrySchema),
-    }),
+    listSessions: reads({ ok: z.array(sessionEntrySchema) }),
 
     /** Refusals: 400 for the caller's own session, and for one that does not exist. */
-    deleteSession: signedIn({
-      access: 'writes',
-      fields: z.object({ sessionUuid: z.string() }),
-      ok: nothing,
-    }),
-    deleteOtherSessions: signedIn({
-      access: 'writes',
-      fields: nothing,
-      ok: nothing,
-    }),
+    deleteSession: writes({ fields: z.object({ sessionUuid: z.string() }) }),
+    deleteOtherSessions: writes(),
 
     /** Tells other services whose session it is (docs/protocol/authentication.md, "Validation for other services"). */
-    validateSession: signedIn({
-      access: 'reads',
-      fields: nothing,
-      ok: z.object({ sessionUuid: z.string(), readonly: z.boolean() }),
-    }),
+    validateSession: reads({ ok: z.object({ sessionUuid: z.string(), readonly: z.boolean() }) }),
     /** The same for routes that take the bearer of a cookie-style session without its cookie. */
-    validateBearer: signedIn({
-      access: 'reads',
-      bearerSuffices: true,
-      fields: nothing,
-      ok: nothing,
-    }),
+    validateBearer: reads({ bearerSuffices: true }),
 
     /**
      * For gateways alone. Says which of these sessions are alive, for sockets that are open or about to open. If any is, the

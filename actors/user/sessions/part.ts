@@ -1,15 +1,17 @@
 /** The sessions of an account (docs/protocol/authentication.md). */
-import { command, type Turn } from '../../../runtime/command.ts';
+import { type ClockedView, command, type Turn } from '../../../runtime/command.ts';
+import type { SessionEntry } from '../../identity/session.ts';
 import { SessionTokens } from '../../identity/session-tokens.ts';
 import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
+import { isoTime } from '../../times.ts';
 import { audit } from '../audit/trail.ts';
 import { userPart } from '../hooks.ts';
 import { isActive } from '../profile.ts';
 import { signedInRead } from '../signed-in.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
 import { Sessions } from './contract.ts';
-import { listSessions } from './list-sessions.ts';
+import { deviceInfo } from './device-info.ts';
 import { refresh } from './refresh.ts';
 import { deleteOtherSessions, deleteSession } from './revoke.ts';
 import {
@@ -17,10 +19,42 @@ import {
   endSessions,
   findSession,
   graceStartMsOf,
+  knowsNoSessions,
+  lastUseMs,
   pairStatusOf,
   revokedSessionMap,
+  type Session,
   sessionMap,
 } from './session.ts';
+
+const listSessions = signedInRead(
+  Sessions.commands.listSessions,
+  (view, _request, _reads, { session: current, readonly }) => {
+    if (current.legacy) return knowsNoSessions;
+    return readonly ? [] : listEntries(view, current);
+  },
+);
+
+function listEntries(view: ClockedView, current: Session): SessionEntry[] {
+  return [...view.entries(sessionMap).values()]
+    .filter((session) => view.nowMs < session.keptUntilMs)
+    .toSorted((a, b) => b.refreshExpiresAtMs - a.refreshExpiresAtMs)
+    .map((session) => entryOf(session, lastUseMs(view.activation, session), session.uuid === current.uuid));
+}
+
+function entryOf(session: Session, usedMs: number, current: boolean): SessionEntry {
+  return {
+    uuid: session.uuid,
+    api_version: session.apiVersion,
+    created_at: isoTime(session.createdAtMs),
+    updated_at: isoTime(usedMs),
+    device_info: deviceInfo(session.userAgent),
+    user_agent: session.userAgent,
+    ip_address: session.ipAddress,
+    current,
+    readonly_access: session.readonly,
+  };
+}
 
 const openSocket = command({
   ...Sessions.commands.openSocket,
@@ -52,12 +86,12 @@ const logout = command({
   },
 });
 
-const validateSession = signedInRead({
-  ...Sessions.commands.validateSession,
-  answer: (_view, _request, _reads, { session, readonly }) => ({ sessionUuid: session.uuid, readonly }),
-});
+const validateSession = signedInRead(
+  Sessions.commands.validateSession,
+  (_view, _request, _reads, { session, readonly }) => ({ sessionUuid: session.uuid, readonly }),
+);
 
-const validateBearer = signedInRead({ ...Sessions.commands.validateBearer, answer: () => ({}) });
+const validateBearer = signedInRead(Sessions.commands.validateBearer, () => ({}));
 
 export const sessions = userPart(Sessions, {
   name: 'sessions',

@@ -16,8 +16,7 @@ import {
   sessionsMax,
 } from './session.ts';
 
-export const deleteSession = signedInTurn({
-  ...Sessions.commands.deleteSession,
+export const deleteSession = signedInTurn(Sessions.commands.deleteSession, {
   repeat: 'recorded',
   turn: (turn, { sessionUuid }, _reads, { session: current }) => {
     if (current.legacy) return knowsNoSessions;
@@ -30,16 +29,16 @@ export const deleteSession = signedInTurn({
   },
 });
 
-export const deleteOtherSessions = signedInTurn({
-  ...Sessions.commands.deleteOtherSessions,
-  turn: (turn, _request, _reads, { session: current }) => {
+export const deleteOtherSessions = signedInTurn(
+  Sessions.commands.deleteOtherSessions,
+  (turn, _request, _reads, { session: current }) => {
     if (current.legacy) return knowsNoSessions;
     const others = [...turn.entries(sessionMap).values()].filter(({ uuid }) => uuid !== current.uuid);
     revoke(turn, others);
     if (others.length > 0) audit(turn, 'other-sessions-revoked', current);
     return {};
   },
-});
+);
 
 function revoke(turn: Turn, sessions: readonly Session[]): void {
   evictRevoked(turn, sessions.length);

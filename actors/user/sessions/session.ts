@@ -72,7 +72,6 @@ export const sessionsMax = 1_000;
 /** Keyed by session uuid. */
 export const sessionMap = sliceMap<Session>({
   family: 'session',
-  format: 1,
   entriesMax: sessionsMax,
   schema: sessionSchema,
 });
@@ -80,7 +79,6 @@ export const sessionMap = sliceMap<Session>({
 /** Keyed by session uuid. */
 export const revokedSessionMap = sliceMap<RevokedSession>({
   family: 'revoked-session',
-  format: 1,
   entriesMax: sessionsMax,
   schema: revokedSessionSchema,
 });

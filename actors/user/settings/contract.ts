@@ -1,7 +1,7 @@
 /** What clients ask of settings (docs/protocol/account.md, "Settings"). */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
-import { openToBridges, signedInOf } from '../../signed-in.ts';
+import { openToBridges, readsOf, writesOf } from '../../signed-in.ts';
 
 const settingSchema = z.object({
   uuid: z.string(),
@@ -16,55 +16,37 @@ export type AccountSetting = z.infer<typeof settingSchema>;
 
 export { isRefusedSetting, settingsActedOn, settingValueBytesMax } from './known.ts';
 
-const nothing = z.object({});
 const name = z.string().max(64);
 const success = z.boolean();
 /** `x-server-password`. */
 const password = z.string().optional();
 const oneSetting = z.object({ success, setting: settingSchema.optional() });
 
-const commands = {
-  /** All but secrets. */
-  listSettings: signedInOf({
-    access: 'reads',
-    fields: nothing,
-    ok: z.object({ success, settings: z.array(settingSchema) }),
-  }),
-  /** For a secret it only says that it is set. Refusals: 400 for an unknown name, and for a setting that is not set; 423. */
-  getSetting: signedInOf({
-    access: 'reads',
-    fields: z.object({ name, password }),
-    ok: oneSetting,
-  }),
-  /** Refusals: 400 for a name or value that is not allowed. */
-  putSetting: signedInOf({
-    access: 'writes',
-    fields: z.object({
-      name,
-      value: z.string().nullable(),
-      totpToken: z.string().max(64).optional(),
-    }),
-    ok: oneSetting,
-  }),
-  /** Refusals: 400 for an unknown name, and for a setting that is not set; 423. */
-  deleteSetting: signedInOf({
-    access: 'writes',
-    fields: z.object({ name, password }),
-    ok: z.object({ success, settingName: z.string(), userUuid: z.string() }),
-  }),
-  getSubscriptionSetting: signedInOf({
-    access: 'reads',
-    fields: z.object({ name }),
-    ok: oneSetting,
-  }),
-  putSubscriptionSetting: signedInOf({
-    access: 'writes',
-    fields: z.object({ name, value: z.string().nullable() }),
-    ok: oneSetting,
-  }),
-};
-
 export const Settings = contract({
   name: 'user',
-  commands: openToBridges(commands),
+  commands: openToBridges({
+    /** All but secrets. */
+    listSettings: readsOf({ ok: z.object({ success, settings: z.array(settingSchema) }) }),
+    /** For a secret it only says that it is set. Refusals: 400 for an unknown name, and for a setting that is not set; 423. */
+    getSetting: readsOf({ fields: z.object({ name, password }), ok: oneSetting }),
+    /** Refusals: 400 for a name or value that is not allowed. */
+    putSetting: writesOf({
+      fields: z.object({
+        name,
+        value: z.string().nullable(),
+        totpToken: z.string().max(64).optional(),
+      }),
+      ok: oneSetting,
+    }),
+    /** Refusals: 400 for an unknown name, and for a setting that is not set; 423. */
+    deleteSetting: writesOf({
+      fields: z.object({ name, password }),
+      ok: z.object({ success, settingName: z.string(), userUuid: z.string() }),
+    }),
+    getSubscriptionSetting: readsOf({ fields: z.object({ name }), ok: oneSetting }),
+    putSubscriptionSetting: writesOf({
+      fields: z.object({ name, value: z.string().nullable() }),
+      ok: oneSetting,
+    }),
+  }),
 });

@@ -48,42 +48,33 @@ const tooMuch = refuse.badRequest(
 
 const listed = settingNames.filter((name) => knownSetting(name).secret !== true);
 
-const listSettings = signedInRead({
-  ...Settings.commands.listSettings,
-  answer: (view) => {
-    const settings = listed.map((name) => settingResponse(view, name)).filter((each) => each !== undefined);
-    return { success: true, settings };
-  },
+const listSettings = signedInRead(Settings.commands.listSettings, (view) => {
+  const settings = listed.map((name) => settingResponse(view, name)).filter((each) => each !== undefined);
+  return { success: true, settings };
 });
 
-const showSetting = signedInRead({
-  ...Settings.commands.getSetting,
-  answer: (view, { name }) => {
-    const known = settingNamed(name);
-    if (known === undefined) return unknownName;
-    // Clients take any 200 to mean that it is set, and that the second factor is on.
-    if (knownSetting(known).secret === true) return isStored(view, known) ? { success: true } : notSet;
-    const setting = settingResponse(view, known);
-    return setting === undefined ? notSet : { success: true, setting };
-  },
+const showSetting = signedInRead(Settings.commands.getSetting, (view, { name }) => {
+  const known = settingNamed(name);
+  if (known === undefined) return unknownName;
+  // Clients take any 200 to mean that it is set, and that the second factor is on.
+  if (knownSetting(known).secret === true) return isStored(view, known) ? { success: true } : notSet;
+  const setting = settingResponse(view, known);
+  return setting === undefined ? notSet : { success: true, setting };
 });
 
 /** Recovery codes stand in for the second factor, so reading them takes the password. */
-const showRecoveryCodes = signedInWorkflow({
-  ...Settings.commands.getSetting,
-  run: async (workflow, { password }) => {
-    const account = await workflow.turn({ reads: ownAccount, turn: ownRow });
-    const refused = await serverPasswordIs(workflow, account, password);
-    if (refused !== undefined) return refused;
-    return workflow.lastTurn({
-      turn: (turn, _reads, { session }) => {
-        audit(turn, 'recovery-codes-shown', session);
-        returnAttempts(turn, account);
-        const setting = secretResponse(turn, 'RECOVERY_CODES');
-        return setting === undefined ? notSet : { success: true, setting };
-      },
-    });
-  },
+const showRecoveryCodes = signedInWorkflow(Settings.commands.getSetting, async (workflow, { password }) => {
+  const account = await workflow.turn({ reads: ownAccount, turn: ownRow });
+  const refused = await serverPasswordIs(workflow, account, password);
+  if (refused !== undefined) return refused;
+  return workflow.lastTurn({
+    turn: (turn, _reads, { session }) => {
+      audit(turn, 'recovery-codes-shown', session);
+      returnAttempts(turn, account);
+      const setting = secretResponse(turn, 'RECOVERY_CODES');
+      return setting === undefined ? notSet : { success: true, setting };
+    },
+  });
 });
 
 const getSetting = choice({
@@ -91,10 +82,9 @@ const getSetting = choice({
   choose: ({ name }) => (settingNamed(name) === 'RECOVERY_CODES' ? showRecoveryCodes : showSetting),
 });
 
-const putAccountSetting = signedInTurn({
-  ...Settings.commands.putSetting,
-  turn: (turn, input, _reads, { session }) => putNow(turn, input, session),
-});
+const putAccountSetting = signedInTurn(Settings.commands.putSetting, (turn, input, _reads, { session }) =>
+  putNow(turn, input, session),
+);
 
 type PutInput = z.infer<typeof Settings.commands.putSetting.fields>;
 
@@ -113,14 +103,11 @@ function putNow(turn: Turn, { name, value, totpToken }: PutInput, session: Sessi
 }
 
 /** Users rely on their backups, so a server that can send none does not let them ask for any. */
-const askForBackups = signedInWorkflow({
-  ...Settings.commands.putSetting,
-  run: async (workflow, input) => {
-    await workflow.turn({ turn: (turn) => refusalOfBackups(turn) ?? null });
-    const noMail = await noMailConfigured(workflow.actors);
-    if (noMail !== undefined) return noMail;
-    return workflow.lastTurn({ turn: (turn, _reads, { session }) => putNow(turn, input, session) });
-  },
+const askForBackups = signedInWorkflow(Settings.commands.putSetting, async (workflow, input) => {
+  await workflow.turn({ turn: (turn) => refusalOfBackups(turn) ?? null });
+  const noMail = await noMailConfigured(workflow.actors);
+  if (noMail !== undefined) return noMail;
+  return workflow.lastTurn({ turn: (turn, _reads, { session }) => putNow(turn, input, session) });
 });
 
 const putSettingOfAnyName = choice({
@@ -137,9 +124,9 @@ function turnOnTotp(turn: Turn, secret: string | null, code: string | undefined,
   return refused ?? { success: true };
 }
 
-const deleteSetting = signedInWorkflow({
-  ...Settings.commands.deleteSetting,
-  run: async (workflow, { name, password }) => {
+const deleteSetting = signedInWorkflow(
+  Settings.commands.deleteSetting,
+  async (workflow, { name, password }) => {
     const known = settingNamed(name);
     const account = await workflow.turn({
       reads: ownAccount,
@@ -157,7 +144,7 @@ const deleteSetting = signedInWorkflow({
       },
     });
   },
-});
+);
 
 function deleteNow(turn: Turn, name: SettingName, from: EventOrigin) {
   if (!isStored(turn, name)) return notSet;
@@ -173,17 +160,14 @@ function deleteNow(turn: Turn, name: SettingName, from: EventOrigin) {
   return { success: true, settingName: name, userUuid: turn.self.id };
 }
 
-const getSubscriptionSetting = signedInRead({
-  ...Settings.commands.getSubscriptionSetting,
-  answer: (view, { name }) => {
-    const known = subscriptionSettingNamed(name);
-    return known === undefined ? unknownName : { success: true, setting: settingResponse(view, known) };
-  },
+const getSubscriptionSetting = signedInRead(Settings.commands.getSubscriptionSetting, (view, { name }) => {
+  const known = subscriptionSettingNamed(name);
+  return known === undefined ? unknownName : { success: true, setting: settingResponse(view, known) };
 });
 
-const putSubscriptionSetting = signedInTurn({
-  ...Settings.commands.putSubscriptionSetting,
-  turn: (turn, { name, value }, _reads, { session }) => {
+const putSubscriptionSetting = signedInTurn(
+  Settings.commands.putSubscriptionSetting,
+  (turn, { name, value }, _reads, { session }) => {
     const known = subscriptionSettingNamed(name);
     if (known === undefined) return unknownName;
     return (
@@ -191,7 +175,7 @@ const putSubscriptionSetting = signedInTurn({
       putByUser(turn, known, value) ?? { success: true, setting: settingResponse(turn, known) }
     );
   },
-});
+);
 
 const refusalOfSetting = (session: Session, name: SettingName): Refused | undefined =>
   protectsAccount(name) ? refusalOfBridge(session) : undefined;

@@ -21,7 +21,6 @@ type StoredSetting = Readonly<z.infer<typeof storedSettingSchema>>;
 /** Keyed by name. */
 export const settingMap = sliceMap<StoredSetting>({
   family: 'setting',
-  format: 1,
   entriesMax: 64,
   schema: storedSettingSchema,
 });

@@ -3,10 +3,9 @@ import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { activatedSchema, premiumSchema } from '../../identity/signin-messages.ts';
 import { answerSchema } from '../../reply.ts';
-import { openToBridges, signedIn, signedInOf } from '../../signed-in.ts';
+import { openToBridges, readsOf, writes } from '../../signed-in.ts';
 import { featureSchema } from './features.ts';
 
-const nothing = z.object({});
 const success = z.boolean();
 
 /** Microseconds. */
@@ -33,11 +32,7 @@ const invitation = z.object({
 });
 
 const tokenCommands = {
-  makeSubscriptionToken: signedIn({
-    access: 'writes',
-    fields: nothing,
-    ok: z.object({ token: z.string() }),
-  }),
+  makeSubscriptionToken: writes({ ok: z.object({ token: z.string() }) }),
   /** The proof is a subscription token. Refusals: 401. */
   offlineSubscription: byToken(
     z.object({
@@ -57,9 +52,7 @@ const tokenCommands = {
 };
 
 const commands = {
-  getSubscription: signedInOf({
-    access: 'reads',
-    fields: nothing,
+  getSubscription: readsOf({
     ok: z.object({
       success,
       user: z.object({ uuid: z.string(), email: z.string() }),
@@ -76,36 +69,23 @@ const commands = {
       }),
     }),
   }),
-  getFeatures: signedInOf({
-    access: 'reads',
-    fields: nothing,
-    ok: z.object({ success, userUuid: z.string(), features }),
-  }),
+  getFeatures: readsOf({ ok: z.object({ success, userUuid: z.string(), features }) }),
 
   // --- invites ------------------------------------------------------------------------------------------------
 
   /** Refusals: 400. */
-  createInvite: signedIn({
-    access: 'writes',
+  createInvite: writes({
     fields: z.object({ identifier: z.string().max(1_024) }),
     ok: z.object({ success, sharedSubscriptionInvitationUuid: z.string() }),
   }),
   /** The list names other people, so a read-only session is refused. */
-  listInvites: signedIn({
-    access: 'writes',
-    fields: nothing,
-    ok: z.object({ invitations: z.array(invitation) }),
-  }),
+  listInvites: writes({ ok: z.object({ invitations: z.array(invitation) }) }),
   /** The inviter cancels it by this, and the invitee declines it. Refusals: 400. */
-  endInvite: signedIn({ access: 'writes', fields: z.object({ inviteUuid }), ok: z.object({ success }) }),
+  endInvite: writes({ fields: z.object({ inviteUuid }), ok: z.object({ success }) }),
   /** By the invitee. Refusals: 400. */
-  declineInvite: signedIn({
-    access: 'writes',
-    fields: z.object({ inviteUuid }),
-    ok: z.object({ success }),
-  }),
+  declineInvite: writes({ fields: z.object({ inviteUuid }), ok: z.object({ success }) }),
   /** By the invitee. Refusals: 400. */
-  acceptInvite: signedIn({ access: 'writes', fields: z.object({ inviteUuid }), ok: z.object({ success }) }),
+  acceptInvite: writes({ fields: z.object({ inviteUuid }), ok: z.object({ success }) }),
 
   /** Asked by the invitee's actor, which has checked who the invitee is. */
   answerInvite: {
@@ -127,20 +107,18 @@ const commands = {
 
 const ofInvite = z.object({ inviteUuid: z.string() });
 
-const tells = {
-  /** Tells the invitee that the invite is accepted. */
-  subscriptionShared: ofInvite.extend({ subscriptionId: z.int() }),
-  /** Tells the invitee that the subscription is no longer shared. */
-  subscriptionUnshared: ofInvite,
-  /** Tells the inviter that the owner of this address does not want it, or no longer does. */
-  inviteLeft: ofInvite.extend({ email: z.string() }),
-
-  /** A request for a subscription token for this address. */
-  mailSubscriptionToken: z.object({ email: z.string() }),
-};
-
 export const Subscription = contract({
   name: 'user',
   commands: { ...openToBridges(commands), ...tokenCommands },
-  tells,
+  tells: {
+    /** Tells the invitee that the invite is accepted. */
+    subscriptionShared: ofInvite.extend({ subscriptionId: z.int() }),
+    /** Tells the invitee that the subscription is no longer shared. */
+    subscriptionUnshared: ofInvite,
+    /** Tells the inviter that the owner of this address does not want it, or no longer does. */
+    inviteLeft: ofInvite.extend({ email: z.string() }),
+
+    /** A request for a subscription token for this address. */
+    mailSubscriptionToken: z.object({ email: z.string() }),
+  },
 });

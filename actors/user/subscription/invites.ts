@@ -70,7 +70,6 @@ type Invite = z.infer<typeof inviteSchema>;
 /** Keyed by uuid. */
 export const inviteMap = sliceMap<Invite>({
   family: 'subscription-invite',
-  format: 1,
   entriesMax: invitesMax,
   schema: inviteSchema,
 });
@@ -81,8 +80,7 @@ const invitedBefore = refuse.badRequest('This address is invited already.');
 const tooManyOpen = refuse.badRequest(`A subscription is shared with ${openInvitesMax} others at most.`);
 const tooManyToday = refuse.badRequest('Too many invites were sent within a day. Please try again later.');
 
-export const createInvite = signedInTurn({
-  ...Subscription.commands.createInvite,
+export const createInvite = signedInTurn(Subscription.commands.createInvite, {
   repeat: 'recorded',
   turn: (turn, { identifier }, _reads, { session }) => {
     const invitee = normaliseUsername(identifier);
@@ -110,23 +108,20 @@ export const createInvite = signedInTurn({
   },
 });
 
-export const listInvites = signedInRead({
-  ...Subscription.commands.listInvites,
-  answer: (view) => {
-    const subscriptionId = ownSubscriptionId(view);
-    const invitations = newestFirst(view).map((invite) => ({
-      uuid: invite.uuid,
-      inviterIdentifier: invite.inviter,
-      inviterIdentifierType: 'email',
-      inviteeIdentifier: invite.invitee,
-      inviteeIdentifierType: 'email',
-      status: invite.status,
-      subscriptionId,
-      createdAt: invite.createdAtMicros,
-      updatedAt: invite.updatedAtMicros,
-    }));
-    return { invitations };
-  },
+export const listInvites = signedInRead(Subscription.commands.listInvites, (view) => {
+  const subscriptionId = ownSubscriptionId(view);
+  const invitations = newestFirst(view).map((invite) => ({
+    uuid: invite.uuid,
+    inviterIdentifier: invite.inviter,
+    inviterIdentifierType: 'email',
+    inviteeIdentifier: invite.invitee,
+    inviteeIdentifierType: 'email',
+    status: invite.status,
+    subscriptionId,
+    createdAt: invite.createdAtMicros,
+    updatedAt: invite.updatedAtMicros,
+  }));
+  return { invitations };
 });
 
 /** False: it is none of the account's own. */

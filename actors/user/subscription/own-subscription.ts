@@ -20,7 +20,6 @@ const premiumSchema = z
 /** Set by a conformance run. Null: nothing is. */
 export const premiumSlice = slice<Readonly<z.infer<typeof premiumSchema>>>({
   name: 'premium',
-  format: 1,
   schema: premiumSchema,
   initial: null,
 });

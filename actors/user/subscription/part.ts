@@ -54,58 +54,52 @@ const activatePremium = command({
   },
 });
 
-const getSubscription = signedInRead({
-  ...Subscription.commands.getSubscription,
-  answer: (view) => {
-    const uuid = view.self.id;
-    const own = ownSubscription(view);
-    const sharedId = sharedSubscriptionId(view);
-    const subscription = {
-      ...own,
-      uuid,
-      renewedAt: own.updatedAt,
-      subscriptionId: sharedId ?? own.subscriptionId,
-      subscriptionType: sharedId === undefined ? ('regular' as const) : ('shared' as const),
-      userUuid: uuid,
-    };
-    return { success: true, user: { uuid, email: view.get(profileSlice).email }, subscription };
-  },
+const getSubscription = signedInRead(Subscription.commands.getSubscription, (view) => {
+  const uuid = view.self.id;
+  const own = ownSubscription(view);
+  const sharedId = sharedSubscriptionId(view);
+  const subscription = {
+    ...own,
+    uuid,
+    renewedAt: own.updatedAt,
+    subscriptionId: sharedId ?? own.subscriptionId,
+    subscriptionType: sharedId === undefined ? ('regular' as const) : ('shared' as const),
+    userUuid: uuid,
+  };
+  return { success: true, user: { uuid, email: view.get(profileSlice).email }, subscription };
 });
 
-const getFeatures = signedInRead({
-  ...Subscription.commands.getFeatures,
-  answer: (view) => ({ success: true, userUuid: view.self.id, features }),
-});
-
-const commands = {
-  getSubscription,
-  getFeatures,
-  makeSubscriptionToken,
-  offlineSubscription,
-  offlineFeatures,
-  createInvite,
-  listInvites,
-  declineInvite,
-  endInvite,
-  acceptInvite,
-  answerInvite,
-  activatePremium,
-};
-
-const tells = {
-  subscriptionShared,
-  subscriptionUnshared,
-  inviteLeft,
-  mailSubscriptionToken,
-};
+const getFeatures = signedInRead(Subscription.commands.getFeatures, (view) => ({
+  success: true,
+  userUuid: view.self.id,
+  features,
+}));
 
 export const subscription = userPart(Subscription, {
   name: 'subscription',
   uses: [AccountSettings, SubscriptionTokens],
   slices: [premiumSlice, inviteMap, shareMap],
   tables: [subscriptionInviteTable],
-  commands,
-  tells,
+  commands: {
+    getSubscription,
+    getFeatures,
+    makeSubscriptionToken,
+    offlineSubscription,
+    offlineFeatures,
+    createInvite,
+    listInvites,
+    declineInvite,
+    endInvite,
+    acceptInvite,
+    answerInvite,
+    activatePremium,
+  },
+  tells: {
+    subscriptionShared,
+    subscriptionUnshared,
+    inviteLeft,
+    mailSubscriptionToken,
+  },
   on: {
     accountDeleted: (turn) => {
       forgetInvites(turn);

@@ -33,7 +33,6 @@ type SharedSubscription = Readonly<z.infer<typeof shareSchema>>;
 /** Keyed by the uuid of the invite. */
 export const shareMap = sliceMap<SharedSubscription>({
   family: 'subscription-share',
-  format: 1,
   entriesMax: sharesMax,
   schema: shareSchema,
 });
@@ -41,9 +40,9 @@ export const shareMap = sliceMap<SharedSubscription>({
 const unknown = refuse.badRequest('This invite is not valid any more.');
 const tooMany = refuse.badRequest(`You have accepted ${sharesMax} invites already.`);
 
-export const acceptInvite = signedInWorkflow({
-  ...Subscription.commands.acceptInvite,
-  run: async (workflow, request) => {
+export const acceptInvite = signedInWorkflow(
+  Subscription.commands.acceptInvite,
+  async (workflow, request) => {
     const inviteUuid = request.inviteUuid.toLowerCase();
     const { email, inviterUuid } = await workflow.turn({
       reads: () => inviteNamed(inviteUuid),
@@ -63,21 +62,18 @@ export const acceptInvite = signedInWorkflow({
       },
     });
   },
+);
+
+export const endInvite = signedInWorkflow(Subscription.commands.endInvite, async (workflow, request) => {
+  const inviteUuid = request.inviteUuid.toLowerCase();
+  const isCancelled = await workflow.turn({ turn: (turn) => cancelInvite(turn, inviteUuid) });
+  return isCancelled ? { success: true } : decline(workflow, inviteUuid);
 });
 
-export const endInvite = signedInWorkflow({
-  ...Subscription.commands.endInvite,
-  run: async (workflow, request) => {
-    const inviteUuid = request.inviteUuid.toLowerCase();
-    const isCancelled = await workflow.turn({ turn: (turn) => cancelInvite(turn, inviteUuid) });
-    return isCancelled ? { success: true } : decline(workflow, inviteUuid);
-  },
-});
-
-export const declineInvite = signedInWorkflow({
-  ...Subscription.commands.declineInvite,
-  run: (workflow, { inviteUuid }) => decline(workflow, inviteUuid.toLowerCase()),
-});
+export const declineInvite = signedInWorkflow(
+  Subscription.commands.declineInvite,
+  (workflow, { inviteUuid }) => decline(workflow, inviteUuid.toLowerCase()),
+);
 
 async function decline(workflow: SignedInWorkflow<{ success: boolean }>, inviteUuid: string) {
   const { email, inviterUuid } = await workflow.turn({

@@ -17,10 +17,9 @@ import { Subscription } from './contract.ts';
 import { features } from './features.ts';
 import { ownSubscription } from './own-subscription.ts';
 
-export const makeSubscriptionToken = signedInRead({
-  ...Subscription.commands.makeSubscriptionToken,
-  answer: (view) => ({ token: mintToken(view) }),
-});
+export const makeSubscriptionToken = signedInRead(Subscription.commands.makeSubscriptionToken, (view) => ({
+  token: mintToken(view),
+}));
 
 export const offlineSubscription = sharedRead({
   ...Subscription.commands.offlineSubscription,

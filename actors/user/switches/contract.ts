@@ -1,7 +1,7 @@
 /** What clients ask of dead man's switches (docs/protocol/delivery.md). */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
-import { openToBridges, signedIn } from '../../signed-in.ts';
+import { openToBridges, reads, writes } from '../../signed-in.ts';
 
 /** Times are milliseconds. The link that is sent is never shown. */
 const deadManSwitch = z.object({
@@ -27,45 +27,30 @@ const switchId = z.string().max(64);
 /** Judged in the actor, with one tag for anything wrong. */
 const unchecked = z.unknown().optional();
 
-const commands = {
-  /** Refusals: 400 `invalid-dead-man-switch` and `email-delivery-unavailable`, 409 `dead-man-switch-limit`. */
-  makeSwitch: signedIn({
-    access: 'writes',
-    fields: z.object({
-      recipientEmail: unchecked,
-      /** Counts if `recipientEmail` is absent. */
-      recipient: unchecked,
-      shareUrl: unchecked,
-      intervalDays: unchecked,
-      /** The first deadline. Absent: one interval from now. */
-      deadline: unchecked,
-      message: unchecked,
-    }),
-    ok: z.object({ deadManSwitch }),
-  }),
-  /** The newest first. */
-  listSwitches: signedIn({
-    access: 'reads',
-    fields: z.object({}),
-    ok: z.object({ deadManSwitches: z.array(deadManSwitch) }),
-  }),
-  /** Refusals: 404. */
-  checkIn: signedIn({
-    access: 'writes',
-    fields: z.object({ switchId }),
-    ok: z.object({ deadline: z.number() }),
-  }),
-  /** Refusals: 404. */
-  deleteSwitch: signedIn({
-    access: 'writes',
-    fields: z.object({ switchId }),
-    ok: z.object({ message: z.string() }),
-  }),
-};
-
 export const Switches = contract({
   name: 'user',
-  commands: openToBridges(commands),
+  commands: openToBridges({
+    /** Refusals: 400 `invalid-dead-man-switch` and `email-delivery-unavailable`, 409 `dead-man-switch-limit`. */
+    makeSwitch: writes({
+      fields: z.object({
+        recipientEmail: unchecked,
+        /** Counts if `recipientEmail` is absent. */
+        recipient: unchecked,
+        shareUrl: unchecked,
+        intervalDays: unchecked,
+        /** The first deadline. Absent: one interval from now. */
+        deadline: unchecked,
+        message: unchecked,
+      }),
+      ok: z.object({ deadManSwitch }),
+    }),
+    /** The newest first. */
+    listSwitches: reads({ ok: z.object({ deadManSwitches: z.array(deadManSwitch) }) }),
+    /** Refusals: 404. */
+    checkIn: writes({ fields: z.object({ switchId }), ok: z.object({ deadline: z.number() }) }),
+    /** Refusals: 404. */
+    deleteSwitch: writes({ fields: z.object({ switchId }), ok: z.object({ message: z.string() }) }),
+  }),
   timers: {
     /** A switch needs a warning, a look, its mail or another attempt. */
     watchSwitches: z.null(),

@@ -29,18 +29,15 @@ const tooMany = refuse.conflict(
 );
 const unknown = refuse.notFound("There is no such dead man's switch.", 'dead-man-switch-not-found');
 
-const makeSwitch = signedInWorkflow({
-  ...Switches.commands.makeSwitch,
-  run: async (workflow, input) => {
-    await workflow.turn({ turn: () => null });
-    // The owner would rely on a switch that can send nothing.
-    const noMail = await noMailConfigured(workflow.actors);
-    if (noMail !== undefined) return noMail;
-    return workflow.lastTurn({
-      recorded: true,
-      turn: (turn, _reads, { session }) => make(turn, input, session),
-    });
-  },
+const makeSwitch = signedInWorkflow(Switches.commands.makeSwitch, async (workflow, input) => {
+  await workflow.turn({ turn: () => null });
+  // The owner would rely on a switch that can send nothing.
+  const noMail = await noMailConfigured(workflow.actors);
+  if (noMail !== undefined) return noMail;
+  return workflow.lastTurn({
+    recorded: true,
+    turn: (turn, _reads, { session }) => make(turn, input, session),
+  });
 });
 
 function make(turn: Turn, input: Parameters<typeof readSwitch>[0], session: Session) {
@@ -63,16 +60,12 @@ function make(turn: Turn, input: Parameters<typeof readSwitch>[0], session: Sess
   return { deadManSwitch: toResponse(turn, made) };
 }
 
-const listSwitches = signedInRead({
-  ...Switches.commands.listSwitches,
-  answer: (view) => {
-    const switches = newestFirst(view.entries(switchMap).values());
-    return { deadManSwitches: switches.map((each) => toResponse(view, each)) };
-  },
+const listSwitches = signedInRead(Switches.commands.listSwitches, (view) => {
+  const switches = newestFirst(view.entries(switchMap).values());
+  return { deadManSwitches: switches.map((each) => toResponse(view, each)) };
 });
 
-const checkIn = signedInTurn({
-  ...Switches.commands.checkIn,
+const checkIn = signedInTurn(Switches.commands.checkIn, {
   // A late copy of the call shows nobody's presence. The deadline counts from the first one.
   repeat: 'recorded',
   turn: (turn, { switchId }) => {
@@ -85,16 +78,16 @@ const checkIn = signedInTurn({
   },
 });
 
-const deleteSwitch = signedInTurn({
-  ...Switches.commands.deleteSwitch,
-  turn: (turn, { switchId }, _reads, { session }) => {
+const deleteSwitch = signedInTurn(
+  Switches.commands.deleteSwitch,
+  (turn, { switchId }, _reads, { session }) => {
     const before = turn.entry(switchMap, switchId);
     if (before === undefined) return unknown;
     removeSwitch(turn, before);
     audit(turn, 'dead-man-switch-deleted', session, switchId);
     return { message: 'Dead man switch deleted' };
   },
-});
+);
 
 function toResponse(view: View, entry: Switch): SwitchResponse {
   const { recipient, message } = contentsOf(view, entry);

@@ -64,7 +64,6 @@ export type Switch = z.infer<typeof storedSchema>;
 /** Keyed by uuid. */
 export const switchMap = sliceMap<Switch>({
   family: 'dead-man-switch',
-  format: 1,
   entriesMax: switchesMax,
   schema: storedSchema,
 });

@@ -32,7 +32,6 @@ export const { set: setSwitch, remove: removeSwitch, forget: forgetSwitches } = 
 
 export const watchSwitchesTimer = timer({
   ...watchSwitches,
-  missed: 'fire-once',
   turn: (turn) => {
     for (const each of turn.entries(switchMap).values()) watchOne(turn, each);
     schedule.arm(turn);

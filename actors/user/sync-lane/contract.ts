@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { syncReplyJson, syncReplySchema } from '../../collection/sync-contract.ts';
-import { signedIn } from '../../signed-in.ts';
+import { reads } from '../../signed-in.ts';
 
 const commandStatusSchema = z.object({
   command: z.object({
@@ -26,62 +26,54 @@ const ticketClaimsSchema = z.object({
 });
 export type TicketClaims = z.infer<typeof ticketClaimsSchema>;
 
-const commands = {
-  /** The content of a new ticket for this session. */
-  mintSyncTicket: signedIn({
-    access: 'reads',
-    fields: z.object({}),
-    ok: ticketClaimsSchema.extend({ issuedAtMs: z.number() }),
-  }),
-  /**
-   * Redeems a ticket for this attempt, which may come twice. `spent`: another attempt has it, it has expired, or it is of
-   * another activation. `gone`: the session has ended. `stale`: the session has other tokens now.
-   *
-   * While the session lives, `gateway` gets the user's events from then on, as by `openSocket`. A host of an earlier release
-   * does not do that, and names no `host`.
-   */
-  spendSyncTicket: {
-    request: ticketClaimsSchema.extend({
-      nonce: z.string(),
-      attempt: z.string(),
-      gateway: z.string().optional(),
-    }),
-    reply: z.object({
-      verdict: z.enum(['good', 'spent', 'gone', 'stale']),
-      host: z.string().optional(),
-      endsInMs: z.number().optional(),
-    }),
-  },
-  /** Decides whether the session may run this command over the lane, and then keeps other attempts away for a while. */
-  holdSyncCommand: signedIn({
-    access: 'reads',
-    fields: z.object({
-      commandId: z.string(),
-      hold: z.string(),
-      saves: z.boolean(),
-      vaults: z.array(z.string()).readonly(),
-    }),
-    ok: z.object({ verdict: z.enum(['held', 'read-only', 'not-authorized', 'disabled', 'busy']) }),
-  }),
-  /** The command will not run after all. */
-  releaseSyncCommand: {
-    request: z.object({ sessionUuid: z.string(), commandId: z.string(), hold: z.string() }),
-    reply: z.object({}),
-  },
-  getSyncCommand: signedIn({
-    access: 'reads',
-    fields: z.object({ commandId: z.string().max(128), digest: z.string().max(64).nullish() }),
-    ok: commandStatusSchema,
-    json: ({ command, result }) =>
-      result === undefined
-        ? JSON.stringify({ command })
-        : `{"command":${JSON.stringify(command)},"result":${syncReplyJson(result)}}`,
-  }),
-};
-
 export const SyncLane = contract({
   name: 'user',
-  commands,
+  commands: {
+    /** The content of a new ticket for this session. */
+    mintSyncTicket: reads({ ok: ticketClaimsSchema.extend({ issuedAtMs: z.number() }) }),
+    /**
+     * Redeems a ticket for this attempt, which may come twice. `spent`: another attempt has it, it has expired, or it is of
+     * another activation. `gone`: the session has ended. `stale`: the session has other tokens now.
+     *
+     * While the session lives, `gateway` gets the user's events from then on, as by `openSocket`. A host of an earlier release
+     * does not do that, and names no `host`.
+     */
+    spendSyncTicket: {
+      request: ticketClaimsSchema.extend({
+        nonce: z.string(),
+        attempt: z.string(),
+        gateway: z.string().optional(),
+      }),
+      reply: z.object({
+        verdict: z.enum(['good', 'spent', 'gone', 'stale']),
+        host: z.string().optional(),
+        endsInMs: z.number().optional(),
+      }),
+    },
+    /** Decides whether the session may run this command over the lane, and then keeps other attempts away for a while. */
+    holdSyncCommand: reads({
+      fields: z.object({
+        commandId: z.string(),
+        hold: z.string(),
+        saves: z.boolean(),
+        vaults: z.array(z.string()).readonly(),
+      }),
+      ok: z.object({ verdict: z.enum(['held', 'read-only', 'not-authorized', 'disabled', 'busy']) }),
+    }),
+    /** The command will not run after all. */
+    releaseSyncCommand: {
+      request: z.object({ sessionUuid: z.string(), commandId: z.string(), hold: z.string() }),
+      reply: z.object({}),
+    },
+    getSyncCommand: reads({
+      fields: z.object({ commandId: z.string().max(128), digest: z.string().max(64).nullish() }),
+      ok: commandStatusSchema,
+      json: ({ command, result }) =>
+        result === undefined
+          ? JSON.stringify({ command })
+          : `{"command":${JSON.stringify(command)},"result":${syncReplyJson(result)}}`,
+    }),
+  },
   timers: {
     /** The oldest commands of the journal are too old, or there are too many. */
     trimSyncJournal: z.null(),

@@ -61,7 +61,6 @@ const { trimSyncJournal } = SyncLane.timers;
 
 export const journalSlice = slice({
   name: 'sync-journal',
-  format: 1,
   schema: z.object({
     /** All rows up to this number are removed. */
     gone: z.int(),
@@ -145,7 +144,6 @@ const oldestPlan = (view: View) => ({
 
 export const trimSyncJournalTimer = timer({
   ...trimSyncJournal,
-  missed: 'fire-once',
   reads: oldestPlan,
   turn: (turn, _payload, { oldest }) => {
     const beyond = commandsOf(turn) - journaledMax;

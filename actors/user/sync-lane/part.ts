@@ -2,7 +2,7 @@
 
 import type { z } from 'zod';
 import { command, type Turn, type View } from '../../../runtime/command.ts';
-import type { Refused } from '../../reply.ts';
+import { refuse } from '../../reply.ts';
 import { userPart } from '../hooks.ts';
 import { getSyncCommand } from '../items/sync.ts';
 import { isInUse } from '../profile.ts';
@@ -19,20 +19,17 @@ const ticketMs = 30_000;
 const syncDisabled = 'SYNC_DISABLED';
 
 /** Clients look for `code`. Without `Retry-After` they stop asking for tickets. */
-const switchedOff: Refused = {
-  refused: {
-    reason: 'unavailable',
-    tag: syncDisabled,
-    payload: { code: syncDisabled },
-    message: 'An administrator has switched the sync lane off for this account. Items sync over HTTP.',
-  },
-};
+const switchedOff = refuse.unavailable(
+  'An administrator has switched the sync lane off for this account. Items sync over HTTP.',
+  syncDisabled,
+  { payload: { code: syncDisabled } },
+);
 
 const isSwitchedOff = (view: View): boolean => settingValue(view, 'LIVE_SYNC_ENABLED') === 'false';
 
-const mintSyncTicket = signedInRead({
-  ...SyncLane.commands.mintSyncTicket,
-  answer: (view, _request, _reads, { session }) =>
+const mintSyncTicket = signedInRead(
+  SyncLane.commands.mintSyncTicket,
+  (view, _request, _reads, { session }) =>
     isSwitchedOff(view)
       ? switchedOff
       : {
@@ -42,7 +39,7 @@ const mintSyncTicket = signedInRead({
           issuedAtMs: view.nowMs,
           expiresAtMs: view.nowMs + ticketMs,
         },
-});
+);
 
 const spendSyncTicket = command({
   ...SyncLane.commands.spendSyncTicket,
@@ -76,10 +73,9 @@ function verdictOn(
   return { verdict, host: turn.subscribe(gateway), endsInMs: session.keptUntilMs - turn.nowMs };
 }
 
-const holdSyncCommand = signedInTurn({
-  ...SyncLane.commands.holdSyncCommand,
-  turn: (turn, request, _reads, by) => ({ verdict: holdVerdict(turn, request, by) }),
-});
+const holdSyncCommand = signedInTurn(SyncLane.commands.holdSyncCommand, (turn, request, _reads, by) => ({
+  verdict: holdVerdict(turn, request, by),
+}));
 
 type Hold = typeof SyncLane.commands.holdSyncCommand;
 

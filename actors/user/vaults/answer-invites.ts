@@ -12,9 +12,9 @@ import { Vaults } from './contract.ts';
 import { mayCollaborate, noteJoined, startJoining, stopJoining, switchedOff } from './memberships.ts';
 
 /** The next sync must show what was accepted, so the user's actor notes it before it answers. */
-export const acceptVaultInvite = signedInWorkflow({
-  ...Vaults.commands.acceptVaultInvite,
-  run: async (workflow, request) => {
+export const acceptVaultInvite = signedInWorkflow(
+  Vaults.commands.acceptVaultInvite,
+  async (workflow, request) => {
     const { id: by } = workflow.self;
     const inviteUuid = request.inviteUuid.toLowerCase();
     const { vaultUuid, isMember } = await workflow.turn({
@@ -49,37 +49,34 @@ export const acceptVaultInvite = signedInWorkflow({
       },
     });
   },
-});
+);
 
 /** Declines an invite, or cancels one that the user has sent. */
-export const endVaultInvite = signedInWorkflow({
-  ...Vaults.commands.endVaultInvite,
-  run: async (workflow, request) => {
-    const { id: by } = workflow.self;
-    const inviteUuid = request.inviteUuid.toLowerCase();
-    await workflow.turn(sessionCheckStep);
-    const ended = await askVault(
-      workflow,
-      request.sharedVaultUuid,
-      (vault) => vault.endInvite({ by, inviteUuid }),
-      noSuchInvite,
-    );
-    if (isRefused(ended)) return ended;
-    const vaultUuid = request.sharedVaultUuid.toLowerCase();
-    return workflow.lastTurn({
-      reads: (view) => inviteCopyPlan(view, vaultUuid),
-      turn: (turn, reads) => {
-        const copy = reads.copy.get({ user_uuid: by, vault_uuid: vaultUuid });
-        if (copy?.uuid === inviteUuid) forgetInviteCopy(turn, { vaultUuid, inviteUuid }, reads);
-        return { success: true };
-      },
-    });
-  },
+export const endVaultInvite = signedInWorkflow(Vaults.commands.endVaultInvite, async (workflow, request) => {
+  const { id: by } = workflow.self;
+  const inviteUuid = request.inviteUuid.toLowerCase();
+  await workflow.turn(sessionCheckStep);
+  const ended = await askVault(
+    workflow,
+    request.sharedVaultUuid,
+    (vault) => vault.endInvite({ by, inviteUuid }),
+    noSuchInvite,
+  );
+  if (isRefused(ended)) return ended;
+  const vaultUuid = request.sharedVaultUuid.toLowerCase();
+  return workflow.lastTurn({
+    reads: (view) => inviteCopyPlan(view, vaultUuid),
+    turn: (turn, reads) => {
+      const copy = reads.copy.get({ user_uuid: by, vault_uuid: vaultUuid });
+      if (copy?.uuid === inviteUuid) forgetInviteCopy(turn, { vaultUuid, inviteUuid }, reads);
+      return { success: true };
+    },
+  });
 });
 
-export const declineInboundInvites = signedInWorkflow({
-  ...Vaults.commands.declineInboundInvites,
-  run: async (workflow) => {
+export const declineInboundInvites = signedInWorkflow(
+  Vaults.commands.declineInboundInvites,
+  async (workflow) => {
     const { id: by } = workflow.self;
     const inbound = await workflow.turn({
       reads: (view) => ({ inbound: inboundInvitesPlan(view, ['vault_uuid', 'uuid']) }),
@@ -103,4 +100,4 @@ export const declineInboundInvites = signedInWorkflow({
       },
     });
   },
-});
+);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { permissions, vaultInviteSchema } from '../../inbox-entries.ts';
-import { openToBridges, type SignedInShape, signedIn } from '../../signed-in.ts';
+import { openToBridges, reads, type SignedInShape, writes } from '../../signed-in.ts';
 import { memberSchema, vaultSchema } from '../../vault/responses.ts';
 
 const nothing = z.object({});
@@ -18,23 +18,16 @@ const invites = z.object({ invites: z.array(vaultInviteSchema) });
 const change = <Fields extends z.ZodObject>(
   fields: Fields,
 ): SignedInShape<z.infer<Fields>, z.infer<typeof done>> =>
-  signedIn<z.infer<Fields>, z.infer<typeof done>>({
-    access: 'writes',
+  writes<z.infer<Fields>, z.infer<typeof done>>({
     fields: fields as unknown as SignedInShape<z.infer<Fields>, unknown>['fields'],
     ok: done,
   });
 
 /** Refusals: 400 for all, and 403 if collaboration is switched off for the account. */
 const commands = {
-  createVault: signedIn({
-    access: 'writes',
-    fields: nothing,
-    ok: z.object({ sharedVault: vaultSchema, sharedVaultUser: memberSchema }),
-  }),
+  createVault: writes({ ok: z.object({ sharedVault: vaultSchema, sharedVaultUser: memberSchema }) }),
   /** The vaults that the user is a member of. */
-  listVaults: signedIn({
-    access: 'reads',
-    fields: nothing,
+  listVaults: reads({
     ok: z.object({
       sharedVaults: z.array(vaultSchema),
       designatedSurvivors: z.array(z.object({ sharedVaultUuid: z.string(), userUuid: z.string() })),
@@ -42,17 +35,12 @@ const commands = {
   }),
   deleteVault: change(ofVault),
 
-  listVaultMembers: signedIn({
-    access: 'reads',
-    fields: ofVault,
-    ok: z.object({ users: z.array(memberSchema) }),
-  }),
+  listVaultMembers: reads({ fields: ofVault, ok: z.object({ users: z.array(memberSchema) }) }),
   /** Removes another member, or the caller. */
   removeVaultMember: change(ofMember),
   designateSurvivor: change(ofMember),
 
-  inviteToVault: signedIn({
-    access: 'writes',
+  inviteToVault: writes({
     fields: ofVault.extend({
       recipient_uuid: uuid,
       encrypted_message: z.string(),
@@ -60,8 +48,7 @@ const commands = {
     }),
     ok: invite,
   }),
-  changeVaultInvite: signedIn({
-    access: 'writes',
+  changeVaultInvite: writes({
     fields: ofInvite.extend({
       encrypted_message: z.string(),
       permission: z.enum(permissions).nullish(),
@@ -72,25 +59,16 @@ const commands = {
   /** Declines, or cancels. */
   endVaultInvite: change(ofInvite),
   /** The invites that the caller has sent for this vault. */
-  listVaultInvites: signedIn({ access: 'reads', fields: ofVault, ok: invites }),
+  listVaultInvites: reads({ fields: ofVault, ok: invites }),
   cancelVaultInvites: change(ofVault),
   /** The invites that the caller has sent for all vaults. */
-  listOutboundInvites: signedIn({ access: 'reads', fields: nothing, ok: invites }),
+  listOutboundInvites: reads({ ok: invites }),
   cancelOutboundInvites: change(nothing),
   /** The invites that the caller has not answered. */
   declineInboundInvites: change(nothing),
 };
 
 const membership = z.object({ vaultUuid: z.string(), membership: z.number() });
-
-/** From vaults, in no order (`memberships.ts`). */
-const tells = {
-  joined: membership,
-  /** The same tell notifies the user, as one commit may end a thousand memberships. `at` is as in the inbox. */
-  left: membership.extend({ at: z.int() }),
-  /** The vault has invited the user for the first time. */
-  mailVaultInvite: z.object({ inviteUuid: z.string() }),
-};
 
 export const Vaults = contract({
   name: 'user',
@@ -99,5 +77,12 @@ export const Vaults = contract({
     // It takes access from the other members.
     deleteVault: commands.deleteVault,
   },
-  tells,
+  /** From vaults, in no order (`memberships.ts`). */
+  tells: {
+    joined: membership,
+    /** The same tell notifies the user, as one commit may end a thousand memberships. `at` is as in the inbox. */
+    left: membership.extend({ at: z.int() }),
+    /** The vault has invited the user for the first time. */
+    mailVaultInvite: z.object({ inviteUuid: z.string() }),
+  },
 });

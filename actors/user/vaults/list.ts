@@ -21,8 +21,7 @@ export const ownVaultsPlan = (view: View) => ({
   }),
 });
 
-export const listVaults = signedInRead({
-  ...Vaults.commands.listVaults,
+export const listVaults = signedInRead(Vaults.commands.listVaults, {
   reads: ownVaultsPlan,
   answer: (_view, _request, { vaults }) => {
     const rows = vaults.owners.flatMap(({ rows }) => rows);

@@ -17,7 +17,6 @@ const dayMs = 86_400_000;
 /** Days are in UTC. */
 export const inviteMailSlice = slice({
   name: 'vault-invite-mails',
-  format: 1,
   schema: z.object({ day: z.int(), mails: z.int() }),
   initial: { day: 0, mails: 0 },
 });

@@ -39,7 +39,6 @@ export type Membership = Readonly<z.infer<typeof membershipSchema>>;
 /** Keyed by the vault's uuid. */
 export const membershipMap = sliceMap<Membership>({
   family: 'membership',
-  format: 1,
   entriesMax: membershipsMax + endedMax,
   schema: membershipSchema,
 });

@@ -32,17 +32,17 @@ import {
   listVaultInvites,
 } from './sent-invites.ts';
 
-const listVaultMembers = signedInWorkflow({
-  ...Vaults.commands.listVaultMembers,
-  run: async (workflow, { sharedVaultUuid }) => {
+const listVaultMembers = signedInWorkflow(
+  Vaults.commands.listVaultMembers,
+  async (workflow, { sharedVaultUuid }) => {
     await workflow.turn(sessionCheckStep);
     return askVault(workflow, sharedVaultUuid, (vault) => vault.members({ by: workflow.self.id }));
   },
-});
+);
 
-const removeVaultMember = signedInWorkflow({
-  ...Vaults.commands.removeVaultMember,
-  run: async (workflow, { sharedVaultUuid, userUuid: sent }) => {
+const removeVaultMember = signedInWorkflow(
+  Vaults.commands.removeVaultMember,
+  async (workflow, { sharedVaultUuid, userUuid: sent }) => {
     const { id: by } = workflow.self;
     await workflow.turn(sessionCheckStep);
     const userUuid = uuidOf(sent) ?? namesNoUser;
@@ -59,11 +59,11 @@ const removeVaultMember = signedInWorkflow({
       },
     });
   },
-});
+);
 
-const designateSurvivor = signedInWorkflow({
-  ...Vaults.commands.designateSurvivor,
-  run: async (workflow, { sharedVaultUuid, userUuid: sent }) => {
+const designateSurvivor = signedInWorkflow(
+  Vaults.commands.designateSurvivor,
+  async (workflow, { sharedVaultUuid, userUuid: sent }) => {
     await workflow.turn(sessionCheckStep);
     const userUuid = uuidOf(sent) ?? namesNoUser;
     const done = await askVault(workflow, sharedVaultUuid, (vault) =>
@@ -71,76 +71,68 @@ const designateSurvivor = signedInWorkflow({
     );
     return isRefused(done) ? done : { success: true };
   },
+);
+
+const createVault = signedInWorkflow(Vaults.commands.createVault, async (workflow) => {
+  const { self, callId } = workflow;
+  // A repeat of the call makes the same vault.
+  const vaultUuid = derivedUuid(`vault\u0000${self.id}\u0000${callId}`);
+  await workflow.turn({
+    turn: (turn) => (mayCollaborate(turn) ? startJoining(turn, vaultUuid) : switchedOff),
+  });
+  const answer = await askVault(workflow, vaultUuid, (vault) => vault.create({ by: self.id }));
+  return workflow.lastTurn({
+    turn: (turn, _reads, { session }) => {
+      if (isRefused(answer)) {
+        stopJoining(turn, vaultUuid);
+        return answer;
+      }
+      const { membership, ...vault } = answer;
+      noteJoined(turn, { vaultUuid, membership });
+      audit(turn, 'shared-vault-made', session, vaultUuid);
+      return vault;
+    },
+  });
 });
 
-const createVault = signedInWorkflow({
-  ...Vaults.commands.createVault,
-  run: async (workflow) => {
-    const { self, callId } = workflow;
-    // A repeat of the call makes the same vault.
-    const vaultUuid = derivedUuid(`vault\u0000${self.id}\u0000${callId}`);
-    await workflow.turn({
-      turn: (turn) => (mayCollaborate(turn) ? startJoining(turn, vaultUuid) : switchedOff),
-    });
-    const answer = await askVault(workflow, vaultUuid, (vault) => vault.create({ by: self.id }));
-    return workflow.lastTurn({
-      turn: (turn, _reads, { session }) => {
-        if (isRefused(answer)) {
-          stopJoining(turn, vaultUuid);
-          return answer;
-        }
-        const { membership, ...vault } = answer;
-        noteJoined(turn, { vaultUuid, membership });
-        audit(turn, 'shared-vault-made', session, vaultUuid);
-        return vault;
-      },
-    });
-  },
-});
-
-const deleteVault = signedInWorkflow({
-  ...Vaults.commands.deleteVault,
-  run: async (workflow, { sharedVaultUuid }) => {
-    await workflow.turn(sessionCheckStep);
-    const ended = await askVault(workflow, sharedVaultUuid, (vault) => vault.end({ by: workflow.self.id }));
-    if (isRefused(ended)) return ended;
-    const vaultUuid = sharedVaultUuid.toLowerCase();
-    return workflow.lastTurn({
-      turn: (turn, _reads, { session }) => {
-        noteLeft(turn, { vaultUuid, ...ended });
-        audit(turn, 'shared-vault-deleted', session, vaultUuid);
-        return { success: true };
-      },
-    });
-  },
+const deleteVault = signedInWorkflow(Vaults.commands.deleteVault, async (workflow, { sharedVaultUuid }) => {
+  await workflow.turn(sessionCheckStep);
+  const ended = await askVault(workflow, sharedVaultUuid, (vault) => vault.end({ by: workflow.self.id }));
+  if (isRefused(ended)) return ended;
+  const vaultUuid = sharedVaultUuid.toLowerCase();
+  return workflow.lastTurn({
+    turn: (turn, _reads, { session }) => {
+      noteLeft(turn, { vaultUuid, ...ended });
+      audit(turn, 'shared-vault-deleted', session, vaultUuid);
+      return { success: true };
+    },
+  });
 });
 
 /** Each costs a tell. */
 const leaveBatchMax = 100;
 
-const commands = {
-  createVault,
-  listVaults,
-  deleteVault,
-  listVaultMembers,
-  removeVaultMember,
-  designateSurvivor,
-  inviteToVault,
-  changeVaultInvite,
-  acceptVaultInvite,
-  endVaultInvite,
-  listVaultInvites,
-  cancelVaultInvites,
-  listOutboundInvites,
-  cancelOutboundInvites,
-  declineInboundInvites,
-};
-
 export const vaults = userPart(Vaults, {
   name: 'vaults',
   uses: [ItemSettings, VaultSettings],
   slices: [membershipMap, inviteMailSlice],
-  commands,
+  commands: {
+    createVault,
+    listVaults,
+    deleteVault,
+    listVaultMembers,
+    removeVaultMember,
+    designateSurvivor,
+    inviteToVault,
+    changeVaultInvite,
+    acceptVaultInvite,
+    endVaultInvite,
+    listVaultInvites,
+    cancelVaultInvites,
+    listOutboundInvites,
+    cancelOutboundInvites,
+    declineInboundInvites,
+  },
   tells: { joined: joinedTell, left: leftTell, mailVaultInvite: mailVaultInviteTell },
   on: {
     purgeFirst: { turn: (turn) => ({ left: leaveSomeVaults(turn, leaveBatchMax) ? 'more' : 'nothing' }) },

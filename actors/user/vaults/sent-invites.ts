@@ -27,9 +27,9 @@ const tooLong = refuse.badRequest(`An encrypted message may have ${encryptedMess
 const notStorable = refuse.badRequest('The encrypted message contains characters that cannot be stored.');
 const tooMany = refuse.badRequest('You have sent as many invites as you can. Please cancel some first.');
 
-export const inviteToVault = signedInWorkflow({
-  ...Vaults.commands.inviteToVault,
-  run: async (workflow, { sharedVaultUuid, recipient_uuid, encrypted_message, permission }) => {
+export const inviteToVault = signedInWorkflow(
+  Vaults.commands.inviteToVault,
+  async (workflow, { sharedVaultUuid, recipient_uuid, encrypted_message, permission }) => {
     const { id: by } = workflow.self;
     const { recipientUuid, owned } = await workflow.turn({
       reads: ownVaultsPlan,
@@ -47,11 +47,11 @@ export const inviteToVault = signedInWorkflow({
     const invitation = { recipientUuid, encryptedMessage: encrypted_message, permission };
     return askVault(workflow, sharedVaultUuid, (vault) => vault.invite({ by, ...invitation }));
   },
-});
+);
 
-export const changeVaultInvite = signedInWorkflow({
-  ...Vaults.commands.changeVaultInvite,
-  run: async (workflow, { sharedVaultUuid, inviteUuid, encrypted_message, permission }) => {
+export const changeVaultInvite = signedInWorkflow(
+  Vaults.commands.changeVaultInvite,
+  async (workflow, { sharedVaultUuid, inviteUuid, encrypted_message, permission }) => {
     const { owned } = await workflow.turn({
       reads: ownVaultsPlan,
       turn: (turn, reads) => {
@@ -69,7 +69,7 @@ export const changeVaultInvite = signedInWorkflow({
       noSuchInvite,
     );
   },
-});
+);
 
 function defectOf(encryptedMessage: string): Refused | undefined {
   if (encryptedMessage === '') return empty;
@@ -77,44 +77,41 @@ function defectOf(encryptedMessage: string): Refused | undefined {
   return isStorableText(encryptedMessage) ? undefined : notStorable;
 }
 
-export const listVaultInvites = signedInWorkflow({
-  ...Vaults.commands.listVaultInvites,
-  run: async (workflow, { sharedVaultUuid }) => {
+export const listVaultInvites = signedInWorkflow(
+  Vaults.commands.listVaultInvites,
+  async (workflow, { sharedVaultUuid }) => {
     await workflow.turn(sessionCheckStep);
     const { id: by } = workflow.self;
     const sent = await askIfThere(workflow, Vault, sharedVaultUuid, (vault) => vault.sentInvites({ by }));
     return sent ?? { invites: [] };
   },
+);
+
+export const listOutboundInvites = signedInWorkflow(Vaults.commands.listOutboundInvites, async (workflow) => {
+  const owned = await workflow.turn({ reads: ownVaultsPlan, turn: ownedBy });
+  return workflow.lastTurn({
+    reads: (view) => ({ sent: sentPlan(view, owned) }),
+    turn: (turn, { sent }) => ({
+      invites: rowsOf(sent)
+        .filter(({ sender_uuid }) => sender_uuid === turn.self.id)
+        .map(inviteResponse),
+    }),
+  });
 });
 
-export const listOutboundInvites = signedInWorkflow({
-  ...Vaults.commands.listOutboundInvites,
-  run: async (workflow) => {
-    const owned = await workflow.turn({ reads: ownVaultsPlan, turn: ownedBy });
-    return workflow.lastTurn({
-      reads: (view) => ({ sent: sentPlan(view, owned) }),
-      turn: (turn, { sent }) => ({
-        invites: rowsOf(sent)
-          .filter(({ sender_uuid }) => sender_uuid === turn.self.id)
-          .map(inviteResponse),
-      }),
-    });
-  },
-});
-
-export const cancelVaultInvites = signedInWorkflow({
-  ...Vaults.commands.cancelVaultInvites,
-  run: async (workflow, { sharedVaultUuid }) => {
+export const cancelVaultInvites = signedInWorkflow(
+  Vaults.commands.cancelVaultInvites,
+  async (workflow, { sharedVaultUuid }) => {
     await workflow.turn(sessionCheckStep);
     const { id: by } = workflow.self;
     await askIfThere(workflow, Vault, sharedVaultUuid, (vault) => vault.cancelInvites({ by }));
     return { success: true };
   },
-});
+);
 
-export const cancelOutboundInvites = signedInWorkflow({
-  ...Vaults.commands.cancelOutboundInvites,
-  run: async (workflow) => {
+export const cancelOutboundInvites = signedInWorkflow(
+  Vaults.commands.cancelOutboundInvites,
+  async (workflow) => {
     const owned = await workflow.turn({ reads: ownVaultsPlan, turn: ownedBy });
     const { id: by } = workflow.self;
     await forEach(owned, (vaultUuid) =>
@@ -122,7 +119,7 @@ export const cancelOutboundInvites = signedInWorkflow({
     );
     return { success: true };
   },
-});
+);
 
 type OwnVaults = PlanResults<ReturnType<typeof ownVaultsPlan>>;
 

@@ -120,7 +120,6 @@ export const moveCommands = {
 
 export const finalizeOverdueFileTimer = timer({
   ...finalizeOverdueFile,
-  missed: 'fire-once',
   reads: (view, { id }) => finalizePlans(view, id),
   turn: (turn, { id }, reads) => {
     finalize(turn, id, 'unknown', reads);

@@ -43,7 +43,6 @@ function transferFiles(turn: Turn, { file_bytes, position: at, owner_uuid }: Vau
 
 const eraseFilesTimer = timer({
   ...eraseFiles,
-  missed: 'fire-once',
   reads: (view) => ({
     files: range(file, { after: 0, through: view.get(filesSlice).sequence, limit: eraseBatchMax }),
   }),

@@ -1,6 +1,6 @@
 /** Uploads into a vault: as those into an account (`actors/files/uploads.ts`), once the vault's owner has reserved quota. */
 import { command, keys, type Turn, type View, type Workflow, workflow } from '../../../runtime/command.ts';
-import { NotFoundError } from '../../../runtime/errors.ts';
+import { unlessAbsent } from '../../../runtime/handles.ts';
 import { head } from '../../collection/head.ts';
 import { answerToRepeatedClose, invalidToken, refusalOfChunk } from '../../files/by-token.ts';
 import { closePersisted } from '../../files/closing.ts';
@@ -74,14 +74,9 @@ export async function holdAt(
   held: QuotaHold,
 ): Promise<Refused | undefined> {
   const endsAtMs = nowMs + uploadAgeMs + graceMs;
-  try {
-    const { ask } = actors.get(Files, ownerUuid);
-    const answer = await ask.holdForVault({ endsAtMs, ...held });
-    return isRefused(answer) ? answer : undefined;
-  } catch (error) {
-    if (error instanceof NotFoundError) return noSpace;
-    throw error;
-  }
+  const { ask } = actors.get(Files, ownerUuid);
+  const answer = (await unlessAbsent(ask.holdForVault({ endsAtMs, ...held }))) ?? noSpace;
+  return isRefused(answer) ? answer : undefined;
 }
 
 /** The turn that uses a new grant of an upload. If the turn refuses, the grant is given back. */

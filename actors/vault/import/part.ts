@@ -17,7 +17,7 @@ import { head } from '../../collection/head.ts';
 import { collectionImportCommands } from '../../import/collection.ts';
 import type { importedInviteSchema, importedMemberSchema } from '../../import/messages.ts';
 import { VaultImport } from '../../import/operator-contract.ts';
-import { importSlice } from '../../import/phase.ts';
+import { importSlice, isWritable } from '../../import/phase.ts';
 import { Inbox } from '../../user/inbox/contract.ts';
 import { Vaults } from '../../user/vaults/contract.ts';
 import { vaultFiles } from '../files/own-files.ts';
@@ -62,7 +62,7 @@ const importVault = command({
   },
 });
 
-/** For the command that compares both servers. */
+/** For the commands that compare both servers, and that end what the other one has deleted. */
 const importShowVault = sharedRead({
   ...VaultImport.commands.importShowVault,
   reads: plan,
@@ -94,6 +94,7 @@ const importShowVault = sharedRead({
         createdAt: each.created_at,
         updatedAt: each.updated_at,
       })),
+      isImported: isWritable(view),
     };
   },
 });

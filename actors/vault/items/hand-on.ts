@@ -52,7 +52,6 @@ function pagePlan(
 
 export const handItemsOnTimer = timer({
   ...handItemsOn,
-  missed: 'fire-once',
   reads: pagePlan,
   turn: (turn, { isAwaiting }, { page }: Reads) => {
     if (turn.get(statusSlice) !== 'open') return;

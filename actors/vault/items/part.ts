@@ -70,7 +70,6 @@ export const vaultItems = vaultPart(VaultItems, {
   timers: {
     finalizeOverdueTransfer: timer({
       ...finalizeOverdueTransfer,
-      missed: 'fire-once',
       reads: (view, { id }) => finalizeTransferOutPlan(view, id),
       turn: (turn, { id }, reads) => finalizeTransferOut({ turn, id, reads }),
     }),

@@ -22,7 +22,6 @@ export function tearDownLater(turn: Turn): void {
 export const tearDownTimer = (hooks: RaisedHooks) =>
   timer({
     ...tearDown,
-    missed: 'fire-once',
     reads: (view) => ({
       revisions: range(revision, {
         after: 0,

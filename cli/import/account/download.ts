@@ -1,25 +1,20 @@
 /** Fetches one account as its client does: signs in with its password, and reads everything that a first sync gives. */
-import { randomBytes } from 'node:crypto';
-import { newChallenge } from '../../../actors/identity/client-sign-in.ts';
-import { CommandFailure, exitCodes } from '../../failure.ts';
-import { type ClientRequest, HttpClient, RefusedError, type ServerAddress } from '../../http-client.ts';
+import { HttpClient, RefusedError, type ServerAddress } from '../../http-client.ts';
 import type { Terminal } from '../../session.ts';
 import type { Spool } from '../source/spool.ts';
-import { type ReceivedKeyParams, serverPasswordOf } from './server-password.ts';
+import { type AskServer, type Credentials, type SignedIn, signIn } from './sign-in.ts';
 
-/** The API version whose sessions use the Authorization header, not cookies. */
-const sessionApi = '20200115';
 const syncApi = '20240226';
 const itemsPerPage = 150;
 const bcryptCost = 11;
+/** A second factor, which does not come. This server may have no mail to send its codes by. */
+const codesByMail = 'MAGIC_LINK_ENABLED';
 /** A server limits requests by the minute. Five minutes in all, as it may have several limits. */
 const busyPauseMs = 5_000;
 const busyTries = 60;
 
-export interface DownloadOptions {
+export interface DownloadOptions extends Credentials {
   readonly server: ServerAddress;
-  readonly email: string;
-  readonly password: string;
   /** Takes one request for each item, and one for each revision. */
   readonly withHistory: boolean;
 }
@@ -31,16 +26,7 @@ export interface DownloadedAccount {
   readonly inVaults: number;
 }
 
-interface SignedIn {
-  readonly userUuid: string;
-  readonly keyParams: ReceivedKeyParams;
-  readonly serverPassword: string;
-  readonly bearer: string;
-}
-
-type AskServer = (method: string, path: string, request?: ClientRequest) => ReturnType<HttpClient['ask']>;
-
-/** @throws CommandFailure */
+/** @throws CommandFailure, RefusedError or UnreachableError */
 export async function downloadAccount(
   options: DownloadOptions,
   spool: Spool,
@@ -76,53 +62,18 @@ async function whenNotBusy<T>(work: () => Promise<T>, { sleep }: Pick<Terminal, 
   }
 }
 
-async function signIn(
-  ask: AskServer,
-  { email, password }: DownloadOptions,
-  terminal: Pick<Terminal, 'askSecret'>,
-): Promise<SignedIn> {
-  const { verifier, challenge } = newChallenge(randomBytes(32));
-  const keyParams = await keyParamsOf(ask, { email, code_challenge: challenge, api: sessionApi }, terminal);
-  const serverPassword = await serverPasswordOf(password, keyParams);
-  const body = { email, password: serverPassword, code_verifier: verifier, ephemeral: true, api: sessionApi };
-  const { session, user } = await ask('POST', '/v2/login', { body });
-  return { userUuid: user.uuid, keyParams, serverPassword, bearer: session.access_token };
-}
-
-async function keyParamsOf(
-  ask: AskServer,
-  body: object,
-  { askSecret }: Pick<Terminal, 'askSecret'>,
-): Promise<ReceivedKeyParams> {
-  try {
-    return await ask('POST', '/v2/login-params', { body });
-  } catch (error) {
-    if (!(error instanceof RefusedError)) throw error;
-    if (error.tag === 'u2f-required') {
-      throw new CommandFailure(
-        exitCodes.refused,
-        'The account asks for a security key, which cannot be used here. Remove it with an app for the time of the import.',
-      );
-    }
-    if (error.tag !== 'mfa-required') throw error;
-    const code = (await askSecret('Code of the second factor: ')).trim();
-    return ask('POST', '/v2/login-params', { body: { ...body, mfa_code: code } });
-  }
-}
-
 async function writeUser(
   spool: Spool,
   { userUuid, keyParams, serverPassword }: SignedIn,
   nowMs: number,
 ): Promise<void> {
   const { hash } = await import('@node-rs/bcrypt');
-  const { identifier, version, pw_nonce, created, origination } = keyParams;
+  const { identifier, created, origination } = keyParams;
   const createdAt = new Date(Number(created) || nowMs).toISOString();
   spool.insert('users', {
+    ...keyParams,
     uuid: userUuid,
     email: identifier,
-    version,
-    pw_nonce,
     encrypted_password: await hash(serverPassword, bcryptCost),
     created_at: createdAt,
     kp_created: created,
@@ -144,6 +95,7 @@ async function writeSettings(
   userUuid: string,
 ): Promise<void> {
   for (const { uuid, name, value, createdAt, updatedAt } of settings) {
+    if (name === codesByMail) continue;
     spool.insert('settings', {
       uuid,
       user_uuid: userUuid,

@@ -3,6 +3,7 @@
  * missing. An account that has been signed in to since is counted and left out, because it has changed on its own since then.
  */
 import { forEachConcurrently, type ImportContext } from '../context.ts';
+import { deletedAmong } from '../ended-vaults.ts';
 import type { SourceFiles } from '../files/source.ts';
 import type { Population } from '../vaults.ts';
 import { compareAccount, isImportable } from './accounts.ts';
@@ -16,14 +17,23 @@ const usersConcurrencyMax = 4;
 export async function verifyImport(
   context: ImportContext,
   files: SourceFiles | undefined,
+  /** The source has all accounts and vaults of its server, so that what is here alone is a difference. */
+  { isWhole }: { readonly isWhole: boolean },
 ): Promise<Compared> {
   const compared = nothingCompared();
-  const { here, missing, inUse } = await compareAccounts(context, compared);
+  const accounts = await compareAccounts(context, compared);
+  const { here, missing, inUse } = accounts;
   // Vaults and memberships of missing accounts are missing, too.
   const vaults = await compareVaults(context, compared, {
     accepted: new Map([...here, ...missing]),
     refused: inUse,
   });
+  if (isWhole) {
+    for (const uuid of await deletedAmong(context, accounts.vaultsHere, vaults)) {
+      differ(compared, { what: 'vault', uuid, why: 'surplus' });
+    }
+    await findSurplusAccounts(context, compared, accounts.known);
+  }
   await forEachConcurrently(here.keys(), usersConcurrencyMax, (uuid) =>
     compareCollection(context, compared, { isVault: false, uuid }, vaults),
   );
@@ -39,14 +49,21 @@ interface Accounts {
   readonly here: Population['accepted'];
   readonly missing: Population['accepted'];
   readonly inUse: ReadonlySet<string>;
+  /** All accounts of the other server. */
+  readonly known: ReadonlySet<string>;
+  /** Vaults of accounts that are here. */
+  readonly vaultsHere: ReadonlySet<string>;
 }
 
 async function compareAccounts(context: ImportContext, compared: Compared): Promise<Accounts> {
   const here = new Map<string, { fresh: boolean }>();
   const missing = new Map<string, { fresh: boolean }>();
   const inUse = new Set<string>();
+  const known = new Set<string>();
+  const vaultsHere = new Set<string>();
   await forEachConcurrently(context.tables.users(), usersConcurrencyMax, async (user) => {
     const uuid = user.uuid.toLowerCase();
+    known.add(uuid);
     const imported = await context.target.showAccount(uuid);
     if (imported === undefined) {
       if (await isImportable(context, user)) {
@@ -59,8 +76,22 @@ async function compareAccounts(context: ImportContext, compared: Compared): Prom
     } else {
       here.set(uuid, { fresh: false });
       compared.accounts += 1;
+      for (const vaultUuid of imported.vaultUuids) vaultsHere.add(vaultUuid);
       await compareAccount(context, compared, user, imported);
     }
   });
-  return { here, missing, inUse };
+  return { here, missing, inUse, known, vaultsHere };
+}
+
+/** Accounts that an import has brought, that nobody uses yet, and that the other server has not. */
+async function findSurplusAccounts(
+  { target }: ImportContext,
+  compared: Compared,
+  known: ReadonlySet<string>,
+): Promise<void> {
+  for await (const uuid of target.accounts()) {
+    if (known.has(uuid)) continue;
+    const phase = (await target.showAccount(uuid))?.phase ?? 'none';
+    if (phase !== 'none' && phase !== 'used') differ(compared, { what: 'account', uuid, why: 'surplus' });
+  }
 }

@@ -77,6 +77,7 @@ function computeLayout(table: AnyTable): ColumnLayout {
     columns: large === undefined ? columnsOf(table) : { ...columnsOf(table), [large.count]: 'int8' },
     primaryKey: [...new Set([...key, ...generation])],
     removal: key.map((column) => ({ column, operator: '=' })),
+    large,
   };
   return { main, large };
 }

@@ -26,6 +26,24 @@ test('the first row of its key never touches its parts', (t) => {
   t.deepEqual(changedTables(commitTexts([write])), ['actor', 'letter', 'letter_part']);
 });
 
+test('a column without any value costs one empty array, however many rows there are', (t) => {
+  const write = (id: number, content: string | null): Write => ({
+    ...isNew,
+    put: { ...note(uuid(1), uuid(id)), content },
+  });
+  const emptyArrays = (...writes: readonly Write[]): number => {
+    const commit = {
+      address: { kind: 'user', id: uuid(1) },
+      epoch: 1,
+      version: 1,
+      commitId: uuid(9),
+      writes,
+    };
+    return batchCommit([commit]).first.values.filter((value) => Array.isArray(value)).length;
+  };
+  t.is(emptyArrays(write(2, null), write(3, null)), emptyArrays(write(2, null), write(3, 'x')) + 1);
+});
+
 test('one set of tables is one statement, whoever writes and however much', (t) => {
   const write = (id: number): Write => ({ ...isNew, put: note(uuid(1), uuid(id)) });
   const commits = [[write(3), write(2)], [write(4)]].map((writes, index) => ({

@@ -11,10 +11,10 @@
  * - There are as many statement texts as sets of tables that are written together. A connection prepares each once, up to the
  *   bound in `pool.ts`.
  */
-import type { AnyRow } from '../../table.ts';
+import { type AnyRow, type ColumnType, tupleText } from '../../table.ts';
 import type { Commit, Write } from '../store.ts';
 import { keyOf, type LargeColumn, layoutOf, partsOf } from './columns.ts';
-import { ident, idents, Parameters, type SqlTable, type Statement, typeOf } from './sql.ts';
+import { arrayParameter, ident, idents, type SqlTable, type Statement, typeOf } from './sql.ts';
 import { nowMs } from './statements.ts';
 
 export interface BatchCommit {
@@ -28,12 +28,26 @@ interface Entry {
   readonly member: number;
   readonly sortKey: string;
   readonly row: AnyRow;
+  /** How many parts its large value has. */
+  readonly parts: number;
 }
 
 interface TableChange {
   readonly table: SqlTable;
   readonly puts: Entry[];
   readonly removals: Entry[];
+}
+
+interface Member {
+  readonly member: number;
+  readonly commit: Commit;
+}
+
+/** An array that is a parameter of the statement: one value of each row. */
+interface Source<From> {
+  readonly column: string;
+  readonly type: ColumnType;
+  readonly of: (from: From) => unknown;
 }
 
 /** The statement returns `member`, an index into `commits`. */
@@ -46,52 +60,145 @@ export function batchCommit(commits: readonly Commit[]): BatchCommit {
   };
 }
 
+const isRemoval = ({ removals }: TableChange): boolean => removals.length > 0;
+
 function firstStatement(commits: readonly Commit[], changes: readonly TableChange[]): Statement {
-  const parameters = new Parameters();
-  const parts = [
-    fence(commits, parameters),
-    ...changes.map((change) =>
-      change.removals.length > 0 ? remove(change, parameters) : put(change, parameters),
-    ),
-  ];
-  return { text: `WITH ${parts.join(',\n')}\nSELECT member FROM fence`, values: parameters.values };
+  const values = arraysOf(fenceSources, inOrder(commits));
+  for (const change of changes) {
+    values.push(
+      ...(isRemoval(change)
+        ? arraysOf(removalSources(change.table), sorted(change.removals))
+        : arraysOf(putSources(change.table), sorted(change.puts))),
+    );
+  }
+  return { text: knownText(changes), values };
 }
 
 function secondStatement(passed: readonly number[], clashing: readonly TableChange[]): Statement {
-  const parameters = new Parameters();
-  const passedFence = `fence AS (SELECT member FROM unnest(${parameters.array('int8', passed, (member) => member)}) AS w(member))`;
-  const parts = [passedFence, ...clashing.map((change) => put(change, parameters))];
-  return { text: `WITH ${parts.join(',\n')}\nSELECT member FROM fence`, values: parameters.values };
+  const text = new StatementText(`SELECT member FROM ${unnest([passedSource], 1)} AS w(member)`, 2);
+  for (const { table } of clashing) text.put(table);
+  const puts = clashing.flatMap(({ table, puts }) => arraysOf(putSources(table), sorted(puts)));
+  return { text: text.whole, values: [...arraysOf([passedSource], passed), ...puts] };
 }
 
-function fence(commits: readonly Commit[], parameters: Parameters): string {
-  const members = commits
-    .map((commit, member) => ({ ...commit, ...commit.address, member }))
-    .sort((a, b) => compare(a.kind, b.kind) || compare(a.id, b.id));
-  const source = [
-    parameters.array('int8', members, ({ member }) => member),
-    parameters.array('text', members, ({ kind }) => kind),
-    parameters.array('text', members, ({ id }) => id),
-    parameters.array('int8', members, ({ epoch }) => epoch),
-    parameters.array('int8', members, ({ version }) => version),
-    parameters.array('uuid', members, ({ commitId }) => commitId),
-    parameters.array('bool', members, ({ ends = false }) => ends),
-  ];
-  return `fence AS (
-  UPDATE actor SET version = actor.version + 1, commit_id = w.commit_id, ended_at = CASE WHEN w.ends THEN ${nowMs} ELSE NULL END
-  FROM unnest(${source.join(', ')}) AS w(member, kind, id, epoch, version, commit_id, ends)
-  WHERE actor.kind = w.kind AND actor.id = w.id AND actor.epoch = w.epoch AND actor.version = w.version
-  RETURNING w.member)`;
+const passedSource: Source<number> = { column: 'member', type: 'int8', of: (member) => member };
+
+const fenceSources: readonly Source<Member>[] = [
+  { column: 'member', type: 'int8', of: ({ member }) => member },
+  { column: 'kind', type: 'text', of: ({ commit }) => commit.address.kind },
+  { column: 'id', type: 'text', of: ({ commit }) => commit.address.id },
+  { column: 'epoch', type: 'int8', of: ({ commit }) => commit.epoch },
+  { column: 'version', type: 'int8', of: ({ commit }) => commit.version },
+  { column: 'commit_id', type: 'uuid', of: ({ commit }) => commit.commitId },
+  { column: 'ends', type: 'bool', of: ({ commit }) => commit.ends ?? false },
+];
+
+const inOrder = (commits: readonly Commit[]): readonly Member[] =>
+  commits
+    .map((commit, member) => ({ commit, member }))
+    .sort(
+      ({ commit: { address: a } }, { commit: { address: b } }) =>
+        compare(a.kind, b.kind) || compare(a.id, b.id),
+    );
+
+const memberSource: Source<Entry> = { column: 'batch_member', type: 'int8', of: ({ member }) => member };
+const putSourcesOf = new WeakMap<SqlTable, readonly Source<Entry>[]>();
+
+/** Kept for each table: every commit asks for them. */
+function putSources(table: SqlTable): readonly Source<Entry>[] {
+  const known = putSourcesOf.get(table);
+  if (known !== undefined) return known;
+  const columns = Object.keys(table.columns).map((column) => sourceOf(table, column));
+  const sources = [memberSource, ...columns];
+  putSourcesOf.set(table, sources);
+  return sources;
 }
 
-function put({ table, puts }: TableChange, parameters: Parameters): string {
-  const columns = Object.keys(table.columns);
-  return `${ident(`put_${table.name}`)} AS (
+const removalSources = (table: SqlTable): readonly Source<Entry>[] => [
+  memberSource,
+  ...table.removal.map(({ column }) => sourceOf(table, column)),
+];
+
+/** Rows are not copied to give them the count of their parts: a copy of so many fields costs more than all else here. */
+function sourceOf({ columns, large }: SqlTable, column: string): Source<Entry> {
+  const type = typeOf(columns, column);
+  if (column === large?.count) return { column, type, of: ({ parts }) => parts };
+  if (column === large?.column)
+    return { column, type, of: ({ row, parts }) => (parts > 0 ? null : (row[column] ?? null)) };
+  return { column, type, of: ({ row }) => row[column] ?? null };
+}
+
+const sorted = (entries: readonly Entry[]): readonly Entry[] =>
+  [...entries].sort((a, b) => compare(a.sortKey, b.sortKey));
+
+/**
+ * One array for each source. A column without any value is an empty array, which `unnest` fills with nulls, as the first
+ * array has a value for each row.
+ */
+const arraysOf = <From>(sources: readonly Source<From>[], from: readonly From[]): unknown[] =>
+  sources.map(({ type, of }) => {
+    const values = from.map(of);
+    return arrayParameter(type, values.every(isNull) ? [] : values);
+  });
+
+const isNull = (value: unknown): boolean => value === null;
+
+// --- the texts ----------------------------------------------------------------------------------------------
+
+/** The parts of a statement, with the placeholders of their arrays in the order of `Statement.values`. */
+class StatementText {
+  readonly #parts: string[];
+  #placeholder: number;
+
+  /** `firstPlaceholder` is the one after those of the fence. */
+  constructor(fence: string, firstPlaceholder: number) {
+    this.#parts = [`fence AS (${fence})`];
+    this.#placeholder = firstPlaceholder;
+  }
+
+  get whole(): string {
+    return `WITH ${this.#parts.join(',\n')}\nSELECT member FROM fence`;
+  }
+
+  put(table: SqlTable): void {
+    const columns = Object.keys(table.columns);
+    this.#parts.push(`${ident(`put_${table.name}`)} AS (
   INSERT INTO ${ident(table.name)} (${idents(columns)})
-  SELECT ${idents(columns, 'w')} FROM ${source(table, columns, puts, parameters)}
+  SELECT ${idents(columns, 'w')} FROM ${this.#rows(putSources(table))}
   ORDER BY w.batch_order
-  ON CONFLICT (${idents(table.primaryKey)}) ${onConflict(table, columns)})`;
+  ON CONFLICT (${idents(table.primaryKey)}) ${onConflict(table, columns)})`);
+  }
+
+  remove(table: SqlTable): void {
+    const target = ident(table.name);
+    const matches = table.removal.map(
+      ({ column, operator }) => `${target}.${ident(column)} ${operator} w.${ident(column)}`,
+    );
+    this.#parts.push(`${ident(`remove_${table.name}`)} AS (
+  DELETE FROM ${target} USING ${this.#rows(removalSources(table))}
+  WHERE ${matches.join(' AND ')})`);
+  }
+
+  /**
+   * The rows of members that passed. A join keeps no order, so each row also has its position. Rows that contend for a unique
+   * key must meet it in the same order in every batch.
+   */
+  #rows(sources: readonly Source<Entry>[]): string {
+    const arrays = unnest(sources, this.#placeholder);
+    this.#placeholder += sources.length;
+    return `${arrays} WITH ORDINALITY AS w(${idents(sources.map(({ column }) => column))}, batch_order)
+    JOIN fence ON fence.member = w.batch_member`;
+  }
 }
+
+const unnest = (sources: readonly Source<never>[], firstPlaceholder: number): string =>
+  `unnest(${sources.map(({ type }, index) => `$${firstPlaceholder + index}::${type}[]`).join(', ')})`;
+
+const fence = `
+  UPDATE actor SET version = actor.version + 1, commit_id = w.commit_id, ended_at = CASE WHEN w.ends THEN ${nowMs} ELSE NULL END
+  FROM ${unnest(fenceSources, 1)} AS w(${fenceSources.map(({ column }) => column).join(', ')})
+  WHERE actor.kind = w.kind AND actor.id = w.id AND actor.epoch = w.epoch AND actor.version = w.version
+  RETURNING w.member`;
 
 function onConflict(table: SqlTable, columns: readonly string[]): string {
   const assignments = columns
@@ -100,36 +207,31 @@ function onConflict(table: SqlTable, columns: readonly string[]): string {
   return assignments.length === 0 ? 'DO NOTHING' : `DO UPDATE SET ${assignments.join(', ')}`;
 }
 
-function remove({ table, removals }: TableChange, parameters: Parameters): string {
-  const columns = table.removal.map(({ column }) => column);
-  const target = ident(table.name);
-  const matches = table.removal.map(
-    ({ column, operator }) => `${target}.${ident(column)} ${operator} w.${ident(column)}`,
-  );
-  return `${ident(`remove_${table.name}`)} AS (
-  DELETE FROM ${target} USING ${source(table, columns, removals, parameters)}
-  WHERE ${matches.join(' AND ')})`;
+interface KnownText {
+  readonly tables: readonly SqlTable[];
+  readonly text: string;
 }
 
-/**
- * The rows of members that passed, as one array per column. A join keeps no order, so each row also has its position. Rows that
- * contend for a unique key must meet it in the same order in every batch.
- */
-function source(
-  table: SqlTable,
-  columns: readonly string[],
-  entries: readonly Entry[],
-  parameters: Parameters,
-): string {
-  const sorted = [...entries].sort((a, b) => compare(a.sortKey, b.sortKey));
-  const members = parameters.array('int8', sorted, ({ member }) => member);
-  const arrays = columns.map((column) =>
-    parameters.array(typeOf(table.columns, column), sorted, ({ row }) => row[column] ?? null),
-  );
-  const names = `batch_member, ${idents(columns)}, batch_order`;
-  return `unnest(${[members, ...arrays].join(', ')}) WITH ORDINALITY AS w(${names})
-    JOIN fence ON fence.member = w.batch_member`;
+/** As many as a connection prepares. */
+const knownTextsMax = 256;
+const knownTexts = new Map<string, KnownText>();
+
+/** The text of the first statement, made once for each set of tables: 5 KB that would also be looked up by their characters. */
+function knownText(changes: readonly TableChange[]): string {
+  const shape = changes.map((change) => `${isRemoval(change) ? '-' : '+'}${change.table.name}`).join(' ');
+  const known = knownTexts.get(shape);
+  if (known?.tables.every((table, index) => table === changes[index]?.table)) return known.text;
+  const text = new StatementText(fence, fenceSources.length + 1);
+  for (const change of changes) {
+    if (isRemoval(change)) text.remove(change.table);
+    else text.put(change.table);
+  }
+  if (knownTexts.size >= knownTextsMax) knownTexts.clear();
+  knownTexts.set(shape, { tables: changes.map(({ table }) => table), text: text.whole });
+  return text.whole;
 }
+
+// --- the writes ----------------------------------------------------------------------------------------------
 
 function collect(commits: readonly Commit[]): readonly TableChange[] {
   const changes = new Map<string, TableChange>();
@@ -161,8 +263,7 @@ function collectWrite(changeOf: ChangeOf, member: number, write: Write): void {
     return;
   }
   const parts = partsOf(write.put[large.column]);
-  const inRow = parts.length === 0 ? write.put : { ...write.put, [large.column]: null };
-  changeOf(main).puts.push(entry(main, member, { ...inRow, [large.count]: parts.length }));
+  changeOf(main).puts.push(entry(main, member, write.put, parts.length));
   // There is nothing stale to delete if `generation` keeps an insert from hitting an older row, or if there never was a row.
   const isFresh = write.isFirst === true || (write.isNew && write.table.generation !== undefined);
   if (isFresh && parts.length === 0) return;
@@ -189,9 +290,8 @@ function removeParts({
   changeOf(large.part).removals.push(entry(large.part, member, { ...key, part: from }));
 }
 
-function entry(table: SqlTable, member: number, row: AnyRow): Entry {
-  const sortKey = table.primaryKey.map((column) => String(row[column])).join('\u0000');
-  return { member, sortKey, row };
+function entry({ primaryKey }: SqlTable, member: number, row: AnyRow, parts = 0): Entry {
+  return { member, sortKey: tupleText(primaryKey, row), row, parts };
 }
 
 function compare(a: string, b: string): number {

@@ -222,9 +222,12 @@ function typeParser(type: number, format?: 'text' | 'binary'): (value: string) =
  * PostgreSQL makes one plan for arrays of any length, often while tables are still empty, and would then choose to read whole
  * tables. Every statement here should use an index, and read its rows in the order of that index. A bitmap has no order: a page
  * of an owner with very many rows would read and sort all of them. CockroachDB has no such settings.
+ *
+ * One plan serves all executions of a statement. PostgreSQL expects ten elements of an array that it does not know. So it
+ * would take a plan for fewer to be cheaper, and make it again for each: longer work than the commit of one save.
  */
 const plannerSettings =
-  'SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_mergejoin = off; SET jit = off';
+  'SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = force_generic_plan';
 
 /** Set explicitly, because CockroachDB's default differs. There, row locks last reliably only at this level. */
 export const readCommitted = 'SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED';

@@ -20,6 +20,8 @@ export interface SqlTable {
   readonly primaryKey: readonly string[];
   /** The columns that a removal names, and how it compares them. */
   readonly removal: readonly { readonly column: string; readonly operator: '=' | '>=' }[];
+  /** Its large column, and the column with the number of a row's parts. */
+  readonly large?: { readonly column: string; readonly count: string } | undefined;
 }
 
 /** Names are quoted because one of the databases may have a declared name as a keyword. */
@@ -81,8 +83,7 @@ export class Parameters {
  * An array as a parameter of a statement: a commit sends every column of its rows as one.
  *
  * Ciphertext and bytes go in binary format. In text format each of their bytes would be looked at for quotes here, and
- * once more where the database parses them. Short texts go as the driver writes them: of those, one text for all costs
- * less than a call for each.
+ * once more where the database parses them. Short texts go as one text for all, which costs less than a call for each.
  *
  * The binary layout: dimensions, whether there are nulls, the type of the elements, their number, the first index. Then
  * for each element its length (-1 for null) and its bytes.
@@ -100,10 +101,16 @@ export function arrayParameter(type: ColumnType, values: readonly unknown[]): un
   if (values.length === 0) return values;
   if (type === 'bytea') return arrayOfBytes(values as Nullable<Uint8Array>);
   if (values.every(needsNoQuotes)) return `{${values.map((value) => value ?? 'NULL').join(',')}}`;
-  return type === 'text' && areLong(values as Nullable<string>)
-    ? arrayOfTexts(values as Nullable<string>)
-    : values;
+  if (type === 'text' && areLong(values as Nullable<string>)) return arrayOfTexts(values as Nullable<string>);
+  return values.every(needsNoEscape) ? `{${values.map(quoted).join(',')}}` : values;
 }
+
+const needsNoEscape = (value: unknown): boolean =>
+  typeof value === 'string' ? !escaped.test(value) : value === null || value === undefined;
+
+const escaped = /["\\]/;
+
+const quoted = (value: unknown): string => (value === null || value === undefined ? 'NULL' : `"${value}"`);
 
 const needsNoQuotes = (value: unknown): boolean =>
   typeof value === 'number' || typeof value === 'boolean' || value === null || value === undefined;

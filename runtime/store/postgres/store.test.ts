@@ -377,6 +377,16 @@ test('no part of a large value outlives it', async (t) => {
   t.is(await parts(), 0);
 });
 
+/** The plan that serves all executions of the statement. */
+async function genericPlan(client: pg.Client, read: StoreRead): Promise<string> {
+  const { text } = planRead(read).statement;
+  const { rows } = await client.query<Record<string, string>>(`EXPLAIN (GENERIC_PLAN) ${text}`);
+  return rows.map((row) => row['QUERY PLAN']).join('\n');
+}
+
+const literal = (value: unknown): string =>
+  pg.escapeLiteral(Array.isArray(value) ? `{${value.join()}}` : String(value));
+
 test('a range of a subset goes by the index of that subset', async (t) => {
   const { store, client } = await setUp(t);
   const notes = Array.from({ length: 400 }, (_, index) =>
@@ -392,13 +402,19 @@ test('a range of a subset goes by the index of that subset', async (t) => {
     through: 400,
     limit: 10,
   } as const;
-  const planOf = async (subset?: string): Promise<string> => {
-    const { text, values } = planRead({ ...range, subset, budgetBytes: 1_000 }).statement;
-    const { rows } = await client.query<Record<string, string>>(`EXPLAIN ${text}`, [...values]);
-    return rows.map((row) => row['QUERY PLAN']).join('\n');
-  };
+  const planOf = (subset?: string) => genericPlan(client, { ...range, subset, budgetBytes: 1_000 });
   t.regex(await planOf('live'), /note_by_live/);
   t.regex(await planOf(), /note_by_order/);
+});
+
+test('a statement is planned once, whatever its arrays hold', async (t) => {
+  const { client } = await setUp(t);
+  await prepareSession(client);
+  const read = planRead({ read: 'keys', table: noteTable, keys: [{ owner_uuid: ada.id, uuid: uuid(1) }] });
+  for (let n = 0; n < 10; n += 1)
+    await client.query({ name: 'one', ...read.statement, values: [...read.statement.values] });
+  const { rows } = await client.query('SELECT generic_plans, custom_plans FROM pg_prepared_statements');
+  t.deepEqual(rows, [{ generic_plans: '10', custom_plans: '0' }]);
 });
 
 test('where rows have gone is found by the index of those that have moved, by a look-up and by a cross-owner read', async (t) => {
@@ -413,11 +429,7 @@ test('where rows have gone is found by the index of those that have moved, by a 
     `INSERT INTO member (owner_uuid, member_uuid, since) VALUES ('${ada.id}', '${uuid(7)}', 1)`,
   );
   await client.query('ANALYZE parcel');
-  const planOf = async (read: StoreRead): Promise<string> => {
-    const { text, values } = planRead(read).statement;
-    const { rows } = await client.query<Record<string, string>>(`EXPLAIN ${text}`, [...values]);
-    return rows.map((row) => row['QUERY PLAN']).join('\n');
-  };
+  const planOf = (read: StoreRead) => genericPlan(client, read);
   const requested = [uuid(100), uuid(101)];
   const moved = { table: parcelTable, unique: ['uuid'], values: requested.map((each) => ({ uuid: each })) };
   const born = { table: parcelTable, unique: ['uuid', 'born'] };
@@ -460,9 +472,9 @@ test('a page of an owner with very many rows reads those of the page alone, what
   ];
   const rowsRead = async (read: StoreRead): Promise<number> => {
     const { text, values } = planRead(read).statement;
+    await client.query(`DEALLOCATE ALL; PREPARE page AS ${text}`);
     const { rows } = await client.query<Record<string, string>>(
-      `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ${text}`,
-      [...values],
+      `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE page (${values.map(literal).join(', ')})`,
     );
     const counts = rows.map((row) => /rows=(\d+)/.exec(row['QUERY PLAN'] ?? '')?.[1]);
     return Math.max(...counts.map((count) => Number(count ?? 0)));

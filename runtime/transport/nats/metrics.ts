@@ -1,4 +1,5 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
+import { meterOf } from '../../meter.ts';
 import type { Logger } from '../../ports.ts';
 import type { FrameError, FrameKind } from './frame.ts';
 
@@ -42,20 +43,11 @@ export function prometheusTransportMetrics(
   registry: Registry,
   gauges: () => TransportGauges | undefined,
 ): TransportMetrics {
-  const registers = [registry];
-  const counter = (name: string, help: string, labelNames: readonly string[] = []) =>
-    new Counter({ name, help, labelNames, registers });
+  const { counter, gauge: anyGauge } = meterOf(registry);
   const gauge = (name: string, help: string, read: (now: TransportGauges) => number | undefined) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        const now = gauges();
-        const value = now === undefined ? 0 : read(now);
-        if (value === undefined) this.remove();
-        else this.set(value);
-      },
+    anyGauge(name, help, () => {
+      const now = gauges();
+      return now === undefined ? 0 : read(now);
     });
   gauge('scriptorium_transport_connected', 'Whether this process reaches NATS', (now) =>
     Number(now.isConnected),
@@ -76,7 +68,7 @@ export function prometheusTransportMetrics(
     name: 'scriptorium_transport_frames_total',
     help: 'Frames by direction and kind',
     labelNames: ['direction', 'kind'],
-    registers,
+    registers: [registry],
     collect() {
       this.reset();
       for (const [direction, counts] of Object.entries(frames)) {

@@ -9,6 +9,7 @@ import type {
   Json,
   Library,
   Note,
+  PortableKeyParams,
   RevisionEntry,
   RevisionName,
   SessionEntry,
@@ -31,7 +32,7 @@ export interface Account {
 export type OldVersion = '001' | '002' | '003';
 
 export interface OldAccount {
-  registration: Record<string, string | number>;
+  registration: PortableKeyParams & { password: string };
   items: object[];
 }
 

@@ -47,7 +47,13 @@ interface OldOperator {
 
 interface RootKey {
   serverPassword: string;
-  keyParams: { getPortableValue(): Record<string, string | number> };
+  keyParams: { getPortableValue(): PortableKeyParams };
+}
+
+export interface PortableKeyParams {
+  identifier: string;
+  version: string;
+  [param: string]: string | number;
 }
 
 interface EncryptedItem {

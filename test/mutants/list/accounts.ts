@@ -12,7 +12,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-ban-that-a-sign-in-ends',
     harm: 'A banned user signs in again.',
-    file: 'actors/user/account/open-session.ts',
+    file: 'actors/user/account/part.ts',
     find: 'if (isBanned(turn)) {',
     replace: 'if (false) {',
     tests: ['test/attacks/ended-accounts.test.ts'],

@@ -13,8 +13,8 @@ export const mutants: readonly Mutant[] = [
     name: 'a-share-revoked-before-it-is-over',
     harm: 'A share is opened after its owner was told that it is revoked.',
     file: 'actors/user/public-shares/part.ts',
-    find: '    await unlessAbsent(workflow.actors.get(Share, shareUuid).ask.end({}));\n',
-    replace: '    void unlessAbsent(workflow.actors.get(Share, shareUuid).ask.end({}));\n',
+    find: '  await unlessAbsent(workflow.actors.get(Share, shareUuid).ask.end({}));\n',
+    replace: '  void unlessAbsent(workflow.actors.get(Share, shareUuid).ask.end({}));\n',
     tests: ['test/races/public-shares.test.ts'],
   },
   {

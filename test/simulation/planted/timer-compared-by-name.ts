@@ -6,8 +6,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/delivery/timer-delivery.ts',
-      find: "  if (!isCurrent(turn, row)) return 'dropped';\n  const lateMs",
-      replace: "  if (turn.armed(row.name) === undefined) return 'dropped';\n  const lateMs",
+      find: "if (!isCurrent(turn, row)) return 'dropped';\n      handler.turn(",
+      replace: "if (turn.armed(row.name) === undefined) return 'dropped';\n      handler.turn(",
     },
   ],
 };

@@ -6,8 +6,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/delivery/timer-delivery.ts',
-      find: "}): Run {\n  if (!isCurrent(turn, row)) return 'dropped';\n",
-      replace: '}): Run {\n',
+      find: "      if (!isCurrent(turn, row)) return 'dropped';\n      handler.turn(",
+      replace: '      handler.turn(',
     },
   ],
 };

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { Registry } from 'prom-client';
-import { countedMailSender } from './metrics.ts';
+import { countedMailSender } from './send.ts';
 import type { MailDelivery, SendResult } from './sender.ts';
 
 const delivery = {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { connectionsWithin } from './descriptors.ts';
+import { connectionsWithin, hashesAtOnce } from './capacity.ts';
 
 const limits = (soft: string) =>
   `Limit                     Soft Limit           Hard Limit           Units     \nMax processes             100                  100                  processes \nMax open files            ${soft}                 1048576              files     \n`;
@@ -16,4 +16,8 @@ test('this very process has a limit, or the system reports none', (t) => {
   const connections = connectionsWithin(Number.MAX_SAFE_INTEGER);
   t.true(connections > 0);
   if (process.platform === 'linux') t.true(connections < 2 ** 31);
+});
+
+test('a core is left for the event loop, and no more hashes run than the pool has threads', (t) => {
+  t.deepEqual([1, 2, 4, 5, 64].map(hashesAtOnce), [1, 1, 3, 4, 4]);
 });

@@ -1,0 +1,24 @@
+/** Metrics in Prometheus form. Labels are kinds, reasons and outcomes, never ids. */
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+export const meterOf = (registry: Registry) => {
+  const registers = [registry];
+  return {
+    counter: <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
+      new Counter<Label>({ name, help, labelNames, registers }),
+    histogram: (name: string, help: string, buckets: readonly number[]) =>
+      new Histogram({ name, help, buckets: [...buckets], registers }),
+    /** Read whenever metrics are collected. Undefined: there is no value then. */
+    gauge: (name: string, help: string, read: () => number | undefined) =>
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          const value = read();
+          if (value === undefined) this.remove();
+          else this.set(value);
+        },
+      }),
+  };
+};
