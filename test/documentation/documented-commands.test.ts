@@ -2,8 +2,6 @@
  * Every command that the documents tell readers to type runs literally, here or in a test that takes it from there.
  * The others are listed in `test/documentation/not-run.ts`.
  */
-import { cpSync, mkdirSync, renameSync } from 'node:fs';
-import { join } from 'node:path';
 import test from 'ava';
 import { commandsIn, commandsOf, commandsToRun, isOf, replaced, scriptsOf } from './commands.ts';
 import { notRun } from './not-run.ts';
@@ -17,8 +15,23 @@ const { start, startBehindProxy } = scriptsOf('README.md', 'Run it', ['start', '
 const { tryTheApi } = scriptsOf('README.md', 'The API', ['tryTheApi']);
 const { backUp } = commandsOf('docs/backup.md', 'Back up', ['backUp']);
 const { list, verify } = commandsOf('docs/backup.md', 'See whether it can be restored', ['list', 'verify']);
-const { restore } = commandsOf('docs/backup.md', 'Restore', ['restore']);
+const { putAside, makeFolder, putKey, restore } = commandsOf('docs/backup.md', 'Restore', [
+  'putAside',
+  'makeFolder',
+  'putKey',
+  'restore',
+]);
 const { markAsRestored } = commandsOf('docs/backup.md', 'A copy of the data directory', ['markAsRestored']);
+
+const { examine } = commandsOf('docs/import.md', 'One evening', [
+  'makeFolder',
+  'copy',
+  'look',
+  'bulk',
+  'rest',
+  'compare',
+  'examine',
+]);
 
 const blocks = documentFiles.flatMap(codeBlocksOf);
 const commandBlocks = blocks.filter(({ language }) => language === 'sh');
@@ -106,12 +119,13 @@ test('a newcomer starts the server, tries the API, backs up, and restores', asyn
     [],
     'these are not served',
   );
+  t.regex(await sandbox.run(examine), /^(?:ok|warning) +configuration: /m);
   await sandbox.run(backUp);
   await server.stop();
   t.regex(await sandbox.run(list), /^\d{8}T\d{9}Z-\w{8} .* no$/m);
   t.regex(await sandbox.run(verify), /^1 account signed in and synced 1 item, the same as in the backup\.$/m);
 
-  startAnew(sandbox);
+  await sandbox.run(`${putAside}\n${makeFolder}\n${putKey}`);
   t.regex(await sandbox.run(restore), /^The secret key here is that of the backup\.$/m);
   await sandbox.run(markAsRestored);
 
@@ -157,11 +171,4 @@ function endpointsDescribed(): ReadonlySet<string> {
     ...textOf(file).matchAll(/`((?:GET|POST|PUT|PATCH|DELETE) \/[\w/.:-]*)`/g),
   ]);
   return new Set(described.map(([, endpoint = '']) => endpoint));
-}
-
-/** A data directory with nothing but the secret. */
-function startAnew({ path }: Sandbox): void {
-  renameSync(join(path, 'data'), join(path, 'data-before'));
-  mkdirSync(join(path, 'data'), { mode: 0o700 });
-  cpSync(join(path, 'data-before', 'secret-key'), join(path, 'data', 'secret-key'));
 }
