@@ -3,7 +3,7 @@
  *
  * - An item's uuid is unique on the server and stays taken for good, tombstones included. The first row of a uuid holds the
  *   *uuid reservation* (`born`) and stays for as long as any row of that uuid does.
- * - An item lies in one collection, its *owning collection*, and may move to another (see transfer/). The source keeps a
+ * - An item lies in one collection, its *owning collection*, and may move to another (see transfer.ts). The source keeps a
  *   *forwarding tombstone*: a row without ciphertext that says where the item went (`moved_to`). No client gets it, and it
  *   counts nowhere. A purge leaves a forwarding tombstone for every item that ever moved.
  * - With each move the item's row takes the next transfer version (`hop`), in whichever collection. (uuid, hop) is unique on the
@@ -15,7 +15,7 @@
  */
 import type { View } from '../../runtime/command.ts';
 import { type RowOf, table } from '../../runtime/table.ts';
-import { frontContentTypes, itemColumns } from './item-fields.ts';
+import { firstPageContentTypes, itemColumns } from './item-fields.ts';
 
 export const item = table({
   name: 'item',
@@ -57,7 +57,7 @@ export const item = table({
     present: { column: 'moved_to', values: [null], indexed: false },
     /** Forwarding tombstones are not live either: they are `deleted`. */
     live: { column: 'deleted', values: [false], indexed: false },
-    front: { column: 'content_type', values: frontContentTypes, indexed: true },
+    front: { column: 'content_type', values: firstPageContentTypes, indexed: true },
   },
 });
 
@@ -92,6 +92,14 @@ export const purgeColumns = [
   'moved_to',
 ] as const;
 type Moving = Pick<ItemRow, 'collection' | 'uuid' | (typeof purgeColumns)[number]>;
+
+/** The row where an item has arrived, over the forwarding tombstone that it may have left there once. */
+export const arrivedRowOf = (row: ItemRow, replaced: ItemRow | undefined): ItemRow => ({
+  ...row,
+  created_position: replaced?.created_position ?? row.position,
+  born: replaced?.born ?? null,
+  hop: transferVersionOf(row) + 1,
+});
 
 /** The row that stays where an item has left. */
 export function forwardingTombstoneOf(row: Moving, movedTo: string, position: number): ItemRow {

@@ -12,7 +12,7 @@ import {
   item,
   transferVersionOf,
 } from './item.ts';
-import { outgoingTransferVersions } from './transfer/transfer.ts';
+import { outgoingTransferVersions } from './transfer.ts';
 
 /** `rows` need only `purgeColumns`. */
 export function removeItems(turn: Turn, rows: readonly ItemRow[]): void {

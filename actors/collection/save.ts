@@ -14,7 +14,7 @@
  * 9. the member may do this (vault-rules.ts)   else shared_vault_*
  * 10. a client that knows vaults, if they touch it   else shared_vault_snjs_version_error
  *
- * An item that passes all of them and names another collection moves there (see transfer/), and that collection checks it
+ * An item that passes all of them and names another collection moves there (see transfer.ts), and that collection checks it
  * again. An item that comes from another collection is saved over the row that it had there.
  *
  * A mismatch is always the client's to merge: nothing here compares contents or lets the later time win.
@@ -23,7 +23,7 @@ import type { Permission } from '../inbox-entries.ts';
 import { type Conflict, refusal, syncConflict } from './conflicts.ts';
 import type { Head } from './head.ts';
 import { defectOf, fieldsOf, isAbsent, isUuid } from './incoming.ts';
-import { type ItemRow, isForwardingTombstone, isWhole, transferVersionOf } from './item.ts';
+import { arrivedRowOf, type ItemRow, isForwardingTombstone, isWhole } from './item.ts';
 import { type ClientItem, fingerprintOfSave, parseMicros } from './item-fields.ts';
 import { savedRow } from './saved-row.ts';
 import { knowsVaults, type VaultOperation, type VaultSave, vaultDefect } from './vault-rules.ts';
@@ -125,17 +125,7 @@ export function save({
   if (rowHere !== undefined && !isWhole(rowHere) && !fields.content && fields.deleted !== true) return later;
   const uuid = sent.uuid.toLowerCase();
   const row = savedRow({ saver, head, uuid, fields, fingerprint, rowHere, nowMicros });
-  return { outcome: 'saved', row: incoming === undefined ? row : transferred(row, incoming.replacing) };
-}
-
-/** The row in the new owning collection has the next transfer version and replaces a forwarding tombstone there. */
-function transferred(row: ItemRow, replaced: ItemRow | undefined): ItemRow {
-  return {
-    ...row,
-    created_position: replaced?.created_position ?? row.position,
-    born: replaced?.born ?? null,
-    hop: transferVersionOf(row) + 1,
-  };
+  return { outcome: 'saved', row: incoming === undefined ? row : arrivedRowOf(row, incoming.replacing) };
 }
 
 function vaultSaveOf(

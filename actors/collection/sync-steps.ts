@@ -2,19 +2,14 @@
  * The steps of a sync: the plans, the page, the save of one batch, and the answer. They run in turns of the actor whose id is
  * the collection's, whichever user saves there.
  */
-import {
-  type KeysPlan,
-  type KeysResult,
-  keys,
-  type RangeResult,
-  type Turn,
-  type View,
-} from '../../runtime/command.ts';
+import { type KeysPlan, keys, type RangeResult, type Turn, type View } from '../../runtime/command.ts';
 import type { Refused } from '../reply.ts';
+import type { FinalizeTimer } from '../transfer.ts';
 import { type Conflict, syncConflict } from './conflicts.ts';
 import { type Head, head, outgrows, quotaExceeded } from './head.ts';
 import { type ItemRow, isForwardingTombstone, isWhole, item, transferVersionOf } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
+import { locationsPlan } from './locations.ts';
 import { changesPlan, frontPlan, type ItemPage, itemPageOf, pageItems, tokensOf } from './retrieve.ts';
 import { withNewRevision } from './revisions/held.ts';
 import { keepHistory, type RevisionTimers } from './revisions/keep.ts';
@@ -37,23 +32,9 @@ import {
   type SyncRequest,
 } from './sync-contract.ts';
 import { type Cursor, type Start, startOf } from './token.ts';
-import {
-  isAwaited,
-  isStillAt,
-  type Locations,
-  locationsPlan,
-  notFinalized,
-  successorOf,
-} from './transfer/location-lookup.ts';
-import {
-  conflictingTransfer,
-  type FinalizeTimer,
-  outgoingTransferVersions,
-  prepareTransfer,
-} from './transfer/transfer.ts';
+import { canApply, fenced, outgoingTransferVersions, prepareTransfer, type StoredReads } from './transfer.ts';
 
 type ItemRows = RangeResult<typeof item>;
-type ItemsByKey = KeysResult<typeof item>;
 
 export interface PageReads {
   readonly changes: ItemRows;
@@ -94,39 +75,25 @@ export function syncPagePlans(view: View, request: SyncRequest) {
 
 /** A sync before it has saved anything. */
 export function beginSync(view: View, request: SyncRequest, reads: PageReads): SyncProgress {
-  const now = view.get(head);
-  const page = pageIn(view, request, reads, startAt(view, request));
-  return {
-    vaults: noVaults,
-    page,
-    saved: [],
-    conflicts: [],
-    transfers: [],
-    notHere: [],
-    remainingBytes: view.use(ItemSettings).storedBytesMax,
-    end: page.reached,
-    head: now,
-  };
+  return progressOf(view, pageIn(view, request, reads, startAt(view, request)));
 }
 
 /** A sync that gives nothing. */
 export function emptyProgress(view: View): SyncProgress {
-  const now = view.get(head);
-  const page = { rows: [], reached: now.position, complete: true };
-  const remainingBytes = view.use(ItemSettings).storedBytesMax;
-  const vaults = noVaults;
-  return {
-    vaults,
-    page,
-    saved: [],
-    conflicts: [],
-    transfers: [],
-    notHere: [],
-    remainingBytes,
-    end: now.position,
-    head: now,
-  };
+  return progressOf(view, { rows: [], reached: view.get(head).position, complete: true });
 }
+
+const progressOf = (view: View, page: ItemPage): SyncProgress => ({
+  vaults: noVaults,
+  page,
+  saved: [],
+  conflicts: [],
+  transfers: [],
+  notHere: [],
+  remainingBytes: view.use(ItemSettings).storedBytesMax,
+  end: page.reached,
+  head: view.get(head),
+});
 
 function pageIn(view: View, request: SyncRequest, reads: PageReads, start: Start): ItemPage {
   // A request for vaults alone gets none of the user's own items, so their cursor stays where it was.
@@ -175,10 +142,6 @@ const none: ReadonlySet<string> = new Set();
 const noRows: ReadonlyMap<string, ItemRow> = new Map();
 
 type StoredPlans = { readonly stored: KeysPlan<typeof item> } & ReturnType<typeof locationsPlan>;
-/** The stored rows of the sent items here, and for those that are being transferred, their rows in any collection. */
-export interface StoredReads extends Locations {
-  readonly stored: ItemsByKey;
-}
 
 /** Up to this many rows are read without a budget of bytes, so that one statement can read those of several accounts. */
 const wholeRowsMax = 4;
@@ -301,19 +264,6 @@ function saverOf(turn: Turn, { request, by }: ItemBatch): Saver {
   };
 }
 
-/**
- * A save of an item that may be leaving takes the next transfer version, which ends the transfer. If the target has applied it
- * meanwhile, the commit is rejected, and the turn that runs again finds the item there. A turn that writes nothing has no such
- * fence, so it looks for the target's row first.
- */
-function fenced(turn: Turn, row: ItemRow | undefined, reads: StoredReads): ItemRow | undefined {
-  if (row === undefined || row.collection !== turn.self.id || isForwardingTombstone(row)) return row;
-  if (outgoingTransferVersions(turn).get(row.uuid) !== transferVersionOf(row)) return row;
-  const successor = conflictingTransfer(turn, row) ?? successorOf(row, reads);
-  if (successor === undefined && isAwaited(row, reads)) throw notFinalized();
-  return successor ?? { ...row, hop: transferVersionOf(row) + 1 };
-}
-
 /** A second transfer of the item, wherever it goes, competes with the first one for the same transfer version. */
 const unfenced = (row: ItemRow, found: ItemRow | undefined): ItemRow =>
   found?.collection === row.collection ? { ...row, hop: found.hop } : row;
@@ -331,17 +281,6 @@ function storedIn(turn: Turn, batch: ItemBatch): StoredState {
     row: (uuid) => (incoming(uuid) === undefined ? fenced(turn, found(uuid), reads) : found(uuid)),
     incoming,
   };
-}
-
-/** The item has not been here since the transfer began, and nothing has ended the transfer. */
-export function canApply(turn: Turn, row: ItemRow, reads: StoredReads): boolean {
-  const { uuid } = row;
-  const here = reads.stored.get({ collection: turn.self.id, uuid });
-  if (here !== undefined && transferVersionOf(here) > transferVersionOf(row)) return false;
-  const conflicting = turn.conflicting(item, { uuid, hop: transferVersionOf(row) + 1 });
-  if (conflicting !== undefined || !isStillAt(row, reads)) return false;
-  if (isAwaited({ ...row, collection: turn.self.id }, reads, row.collection)) throw notFinalized();
-  return true;
 }
 
 function foundIn(

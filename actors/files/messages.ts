@@ -5,8 +5,8 @@
 import { z } from 'zod';
 import { valetClaimsSchema } from '../identity/valet-tokens.ts';
 import { answerSchema } from '../reply.ts';
+import { finalizePayload } from '../transfer.ts';
 import { nonceForm } from './layout.ts';
-import { finalizePayload } from './transfer.ts';
 
 const empty = z.object({});
 

@@ -1,11 +1,8 @@
 /**
- * How a file moves from one owner, its *source*, to another, its *target* (decision 36). No byte is copied: the row changes
- * hands, and the blobs keep their names.
+ * The transfer of files between owners (`actors/transfer.ts`, decision 36). No byte is copied: the row changes hands, and the
+ * blobs keep their names. The source removes its row when it finalizes, and both sides leave the file as it is until then:
  *
- *     source   prepare    commits which file may leave, at which transfer version, where to, and a timer; its row stays
- *     target   apply      checks rights and capacity, then writes the row with the next transfer version: the file is there
- *     source   finalize   removes its row if the target applied it; if not, the row takes the next transfer version here
- *     target   fileMoved  told by the commit that finalizes: from now on the file may change there
+ *     target   fileMoved    told by the commit that finalizes: from now on the file may change there
  *
  * Where the timer gives up, nobody knows whether a call to apply is still on its way:
  *
@@ -14,9 +11,6 @@
  *     source   fileSettled  told by the commit of the target: from now on the file may change here
  *
  * - There is a row at every moment, so that the sweep never finds a blob that nobody names.
- * - (upload, hop) is unique on the server: of `apply` and of what gives up here, one commit is rejected, however late it
- *   comes. The turn runs again, is shown the row in the way, and does the other thing.
- * - The caller may die after each step. The timer then finalizes without knowing what the target did.
  * - An epoch fences a dead host at the activation of an actor, not at the claim of its shard. So a give-up is certain only once the
  *   target has committed after it. That commit comes after every earlier one of the target, and every former owner is fenced. Until
  *   then the row at the source keeps its transfer version taken.
@@ -32,23 +26,32 @@ import {
   keys,
   type LookupResult,
   lookup,
+  type PlanResults,
+  type Plans,
   type Turn,
+  tell,
+  timer,
   type View,
 } from '../../runtime/command.ts';
-import { keyed, type MessageShape } from '../../runtime/contract.ts';
-import type { SliceSource } from '../../runtime/slice.ts';
-import { sliceMap } from '../../runtime/slice.ts';
+import type { MessageShapes, Tells } from '../../runtime/contract.ts';
+import { type SliceSource, sliceMap } from '../../runtime/slice.ts';
 import type { ValetClaims } from '../identity/valet-tokens.ts';
 import { type Refused, refuse } from '../reply.ts';
+import {
+  dropNote,
+  type FinalizeTimer,
+  hasNoMoreNotes,
+  keepNote,
+  rivalOf,
+  transfersMax,
+} from '../transfer.ts';
+import type { fileMoveTellShapes } from './messages.ts';
 import type { FileOwner } from './owner.ts';
 import { redeem, redeemedOn } from './redeemed.ts';
 import { putRow } from './state.ts';
 import { type FileRow, file, fileKey } from './tables.ts';
 
-const transfersMax = 100;
 const incomingMax = 200;
-/** Longer than any call is waited for. */
-const finalizedAfterMs = 30_000;
 const incomingMostMs = 86_400_000;
 /** How long the source waits for a target that is gone and answers nothing. By then it has long been fenced. */
 const abandonedMostMs = 86_400_000;
@@ -56,7 +59,7 @@ const abandonedMostMs = 86_400_000;
 export const ownerSchema = z.object({ kind: z.enum(['user', 'vault']), uuid: z.string() });
 export type OwnerOfFiles = z.infer<typeof ownerSchema>;
 
-/** Keyed by the id of the token. */
+/** The note of one transfer, by the id of the token. */
 export const outgoingFileMap = sliceMap({
   family: 'file-transfer',
   entriesMax: transfersMax,
@@ -77,9 +80,6 @@ export const incomingFileMap = sliceMap<{ readonly sinceMs: number }>({
   entriesMax: incomingMax,
   schema: z.object({ sinceMs: z.number() }),
 });
-
-export const finalizePayload = z.object({ id: z.string() });
-type FinalizeTimer = MessageShape<z.infer<typeof finalizePayload>>;
 
 export const movingFileSchema = z.object({
   remoteIdentifier: z.string(),
@@ -106,33 +106,6 @@ export function isMoving(state: SliceSource & { readonly nowMs: number }, { uplo
 
 /** `isOver`: the token has moved the file already. */
 export type PreparedFileTransfer = { readonly file: MovingFile } | { readonly isOver: true };
-
-export function prepareFileTransfer({
-  turn,
-  claims,
-  row,
-  to,
-  timer,
-}: {
-  readonly turn: Turn;
-  readonly claims: ValetClaims;
-  readonly row: FileRow | undefined;
-  readonly to: OwnerOfFiles;
-  readonly timer: FinalizeTimer;
-}): PreparedFileTransfer | Refused {
-  const { id, remoteIdentifier, issuedMs, endsMs } = claims;
-  if (redeemedOn(turn, claims) !== undefined) return { isOver: true };
-  if (row === undefined) return nothingToMove;
-  const transfer = turn.entry(outgoingFileMap, id);
-  if (transfer === undefined || transfer.givenUpHop !== undefined) {
-    const isFull = turn.entries(outgoingFileMap).size >= transfersMax;
-    if (transfer === undefined && (isFull || isMoving(turn, row))) return beingMoved;
-    const uploadUuid = row.upload_uuid;
-    turn.setEntry(outgoingFileMap, id, { to, remoteIdentifier, uploadUuid, issuedMs, endsMs });
-    turn.arm(keyed(timer, id), turn.nowMs + finalizedAfterMs, { id });
-  }
-  return { file: movingFile(row) };
-}
 
 const movingFile = (row: FileRow): MovingFile => ({
   remoteIdentifier: row.remote_identifier,
@@ -192,66 +165,115 @@ function noteIncoming(turn: Turn, uploadUuid: string): boolean {
   return true;
 }
 
-export function forgetIncoming(turn: Turn, uploadUuid: string): void {
-  turn.removeEntry(incomingFileMap, uploadUuid);
-}
-
 export function finalizePlan(view: View, id: string): { readonly files: KeysPlan<typeof file> } {
-  const transfer = view.entry(outgoingFileMap, id);
-  return { files: keys(file, transfer === undefined ? [] : [fileKey(view, transfer.remoteIdentifier)]) };
+  const note = view.entry(outgoingFileMap, id);
+  return { files: keys(file, note === undefined ? [] : [fileKey(view, note.remoteIdentifier)]) };
 }
 
-export interface Finalizing {
-  readonly id: string;
-  /** `unknown`: the target has not answered. */
-  readonly applied: boolean | 'unknown';
+interface FinalizeReads {
   readonly files: KeysResult<typeof file>;
-  readonly owner: FileOwner;
-  readonly timer: FinalizeTimer;
 }
 
-/** The message that the target has to get. */
-export type FinalizedTransfer =
-  | { readonly outcome: 'moved'; readonly to: OwnerOfFiles; readonly uploadUuid: string }
-  | { readonly outcome: 'given up'; readonly to: OwnerOfFiles; readonly hop: number };
+/** What a kind of owners brings to its moves, besides the shapes in its contract. */
+interface FileMoves<P extends Plans> {
+  readonly timers: { readonly finalizeOverdueFile: FinalizeTimer };
+  readonly tells: MessageShapes<typeof fileMoveTellShapes>;
+  /** Adds to `finalizePlan` what the other functions read. */
+  readonly plan: (view: View, id: string) => P;
+  readonly owner: (turn: Turn, reads: PlanResults<P>) => FileOwner;
+  /** The tells of another owner. */
+  readonly tellsOf: (
+    turn: Turn,
+    owner: { readonly kind: string; readonly uuid: string },
+  ) => Tells<MessageShapes<typeof fileMoveTellShapes>>;
+  /** In the commit by which a file leaves. */
+  readonly hasLeft?: (turn: Turn, reads: PlanResults<P>) => void;
+}
 
-/** Undefined if the file stays, or if that was decided before. */
-export function finalizeFileTransfer(
-  turn: Turn,
-  { id, applied, files, owner, timer }: Finalizing,
-): FinalizedTransfer | undefined {
-  const transfer = turn.entry(outgoingFileMap, id);
-  if (transfer === undefined) return undefined;
-  turn.removeEntry(outgoingFileMap, id);
-  turn.disarm(keyed(timer, id));
-  const { to, uploadUuid, remoteIdentifier, givenUpHop, ...token } = transfer;
-  if (givenUpHop !== undefined && applied === 'unknown') return undefined;
-  const key = fileKey(turn, remoteIdentifier);
-  const row = files.get(key);
-  if (row?.upload_uuid !== uploadUuid) return undefined;
-  const next = { upload_uuid: uploadUuid, hop: row.hop + 1 };
-  const conflicting = turn.conflicting(file, next);
-  const isGone = applied === true || (conflicting !== undefined && conflicting.owner_uuid !== turn.self.id);
-  if (isGone) {
-    turn.remove(file, key);
-    owner.quota.grow(-row.bytes);
-    redeem(turn, { id, ...token }, 'move');
-    return { outcome: 'moved', to, uploadUuid };
+/** The source: what it prepares, and how it finalizes, after an answer of the target or by the timer without one. */
+export function fileMoves<P extends Plans>({
+  timers: { finalizeOverdueFile },
+  tells,
+  plan,
+  owner,
+  tellsOf,
+  hasLeft,
+}: FileMoves<P>) {
+  const notes = { map: outgoingFileMap, timer: finalizeOverdueFile };
+
+  function prepare(
+    turn: Turn,
+    claims: ValetClaims,
+    row: FileRow | undefined,
+    to: OwnerOfFiles,
+  ): PreparedFileTransfer | Refused {
+    const { id, remoteIdentifier, issuedMs, endsMs } = claims;
+    if (redeemedOn(turn, claims) !== undefined) return { isOver: true };
+    if (row === undefined) return nothingToMove;
+    const before = turn.entry(outgoingFileMap, id);
+    if (before === undefined && (hasNoMoreNotes(turn, outgoingFileMap) || isMoving(turn, row)))
+      return beingMoved;
+    if (before === undefined || before.givenUpHop !== undefined) {
+      const note = { to, remoteIdentifier, uploadUuid: row.upload_uuid, issuedMs, endsMs };
+      keepNote(turn, notes, { id, note });
+    }
+    return { file: movingFile(row) };
   }
-  putRow(turn, { ...row, ...next });
-  if (applied === false) return undefined;
-  turn.setEntry(outgoingFileMap, id, { ...transfer, givenUpHop: next.hop });
-  turn.arm(keyed(timer, id), turn.nowMs + abandonedMostMs, { id });
-  return { outcome: 'given up', to, hop: next.hop };
-}
 
-/** Ends a transfer that was given up at this transfer version, unless it has begun again since. */
-export function settleFile(
-  turn: Turn,
-  { id, hop }: { readonly id: string; readonly hop: number },
-  timer: FinalizeTimer,
-): void {
-  if (turn.entry(outgoingFileMap, id)?.givenUpHop !== hop) return;
-  turn.removeEntry(outgoingFileMap, id);
-  turn.disarm(keyed(timer, id));
+  /** True: the file has moved by this. False if it stays, or if that was decided before. */
+  function finalize(turn: Turn, id: string, applied: boolean | 'unknown', reads: PlanResults<P>): boolean {
+    const note = turn.entry(outgoingFileMap, id);
+    if (note === undefined) return false;
+    dropNote(turn, notes, id);
+    const { to, uploadUuid, remoteIdentifier, givenUpHop, ...token } = note;
+    if (givenUpHop !== undefined && applied === 'unknown') return false;
+    const key = fileKey(turn, remoteIdentifier);
+    const row = (reads as unknown as FinalizeReads).files.get(key);
+    if (row?.upload_uuid !== uploadUuid) return false;
+    const next = { upload_uuid: uploadUuid, hop: row.hop + 1 };
+    if (applied === true || rivalOf(turn, file, next) !== undefined) {
+      turn.remove(file, key);
+      owner(turn, reads).quota.grow(-row.bytes);
+      redeem(turn, { id, ...token }, 'move');
+      tellsOf(turn, to).fileMoved({ uploadUuid });
+      hasLeft?.(turn, reads);
+      return true;
+    }
+    putRow(turn, { ...row, ...next });
+    if (applied === false) return false;
+    keepNote(turn, notes, { id, note: { ...note, givenUpHop: next.hop }, forMs: abandonedMostMs });
+    tellsOf(turn, to).fileGivenUp({ id, hop: next.hop });
+    return false;
+  }
+
+  return {
+    prepare,
+    plan,
+    finalize,
+    timer: timer({
+      ...finalizeOverdueFile,
+      reads: (view, { id }) => plan(view, id),
+      turn: (turn, { id }, reads) => {
+        finalize(turn, id, 'unknown', reads);
+      },
+    }),
+    tells: {
+      fileMoved: tell({
+        ...tells.fileMoved,
+        turn: (turn, { uploadUuid }) => turn.removeEntry(incomingFileMap, uploadUuid),
+      }),
+      fileGivenUp: tell({
+        ...tells.fileGivenUp,
+        turn: (turn, givenUp, { address: { kind, id } }) =>
+          tellsOf(turn, { kind, uuid: id }).fileSettled(givenUp),
+      }),
+      fileSettled: tell({
+        ...tells.fileSettled,
+        turn: (turn, { id, hop }) => {
+          // It may have begun again since.
+          if (turn.entry(outgoingFileMap, id)?.givenUpHop === hop) dropNote(turn, notes, id);
+        },
+      }),
+    },
+  };
 }

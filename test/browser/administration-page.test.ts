@@ -1,8 +1,9 @@
 /** The page for administrators as they use it, in a browser, on a started server. */
 import test, { type ExecutionContext } from 'ava';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { serverPasswordOf } from '../../cli/import/account/server-password.ts';
-import { changeEmail, register } from '../kit/account.ts';
+import { changeEmail, register, signIn as signInByApi, tokensOf } from '../kit/account.ts';
+import { call } from '../kit/http.ts';
 import { startSmtpServer } from '../kit/smtp-server.ts';
 import { type RunningServer, startServer } from '../kit/started-server.ts';
 import { until } from '../kit/until.ts';
@@ -11,6 +12,9 @@ import { launchChromium } from './chromium.ts';
 const admin = { email: 'admin@example.org', pw_nonce: 'c'.repeat(64) };
 const typed = 'correct horse battery staple';
 const accessKey = 'the key of this house';
+
+const adminPassword = () =>
+  serverPasswordOf(typed, { identifier: admin.email, version: '004', pw_nonce: admin.pw_nonce });
 
 const openPaths = new Set(['/admin', '/v2/login-params', '/v2/login', '/v1/logout']);
 
@@ -39,12 +43,7 @@ async function sceneOf(
   });
   t.teardown(() => server.stop());
   const headers = { 'x-shared-server-key': accessKey };
-  const password = await serverPasswordOf(typed, {
-    identifier: admin.email,
-    version: '004',
-    pw_nonce: admin.pw_nonce,
-  });
-  await register(server, { ...admin, password }, { headers });
+  await register(server, { ...admin, password: await adminPassword() }, { headers });
   await register(server, { email: 'mallory@example.org' }, { headers });
   const page = await browser.newPage(style);
   const incidents: string[] = [];
@@ -129,6 +128,66 @@ test('an administrator sends a test mail, and discards a mail that the relay has
   await discard.waitFor({ state: 'detached' });
   t.deepEqual(incidents, []);
 });
+
+test('an administrator sees the relays in their order, and has a refused mail tried again through another', async (t) => {
+  const { server, page, incidents } = await sceneOf(t);
+  const strict = await startSmtpServer(t);
+  const lenient = await startSmtpServer(t, { takesAll: true });
+  const headers = { 'x-shared-server-key': accessKey };
+  const putRelays = await relaysBy(server, headers);
+  const relay = { kind: 'smtp', name: 'A relay', from: 'Notes <notes@example.org>', host: '127.0.0.1' };
+  const unsealed = { ...relay, security: 'none', enabled: true };
+  const account = { username: 'server', credentials: { password: 'a secret word' } };
+  const sleeping = { ...unsealed, ...account, id: 'sleeping', port: strict.port, enabled: false };
+  t.is(await putRelays([{ ...unsealed, id: 'strict', port: strict.port }, sleeping]), 200);
+  const refused = await register(server, { email: 'reject@example.org' }, { headers });
+  t.is((await changeEmail(server, refused, 'moved@example.org', { headers })).status, 200);
+
+  await signInWithKey(page);
+  const mail = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Mail' }) });
+  const rowsOf = async (table: Locator) => {
+    const rows = await table.getByRole('row').all();
+    return (await Promise.all(rows.map((row) => row.getByRole('cell').allTextContents()))).slice(1);
+  };
+  const relays = mail.getByRole('table').first();
+  const attempts = async () =>
+    (await rowsOf(mail.getByRole('table').last())).map(([, relayId, , outcome]) => `${relayId} ${outcome}`);
+  const retry = mail.getByRole('button', { name: 'Try again' });
+  await until(async () => {
+    await mail.getByRole('button', { name: 'Refresh' }).click();
+    return (await retry.count()) === 1 && (await mail.getByRole('cell', { name: 'rejected' }).count()) > 0;
+  });
+  t.deepEqual(await rowsOf(relays), [
+    ['strict', 'smtp 127.0.0.1', '"Notes" <notes@example.org>', 'yes', 'no'],
+    ['sleeping', 'smtp 127.0.0.1', '"Notes" <notes@example.org>', 'no', 'yes'],
+  ]);
+
+  t.is(await putRelays([{ ...unsealed, id: 'lenient', port: lenient.port }]), 200);
+  await retry.click();
+  await until(() => lenient.received.some(({ recipients }) => recipients.includes('reject@example.org')));
+  await until(async () => {
+    await mail.getByRole('button', { name: 'Refresh' }).click();
+    return (await attempts()).includes('lenient sent');
+  });
+  t.deepEqual(
+    (await rowsOf(relays)).map(([id]) => id),
+    ['lenient'],
+  );
+  t.is(await retry.count(), 0);
+  t.true((await attempts()).some((attempt) => attempt.startsWith('strict rejected')));
+  t.deepEqual(incidents, []);
+});
+
+/** Resolves to what replaces the list of relays, with the administrator's session. It answers the status. */
+async function relaysBy(server: RunningServer, headers: Readonly<Record<string, string>>) {
+  const signedIn = await signInByApi(server, { ...admin, password: await adminPassword() }, { headers });
+  const bearer = tokensOf(signedIn).access;
+  return async (relays: readonly object[]): Promise<number> => {
+    const body = { relays, fallbackPolicy: { mode: 'none' } };
+    return (await call(server.url, 'PUT', '/v1/admin/email-delivery/relays', { bearer, body, headers }))
+      .status;
+  };
+}
 
 test('a wrong password and a user who is no administrator get in nowhere', async (t) => {
   const { page, incidents } = await sceneOf(t);

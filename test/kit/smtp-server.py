@@ -2,7 +2,8 @@
 
 What it does with a mail is in the local part of its recipient: `tempfail` and `reject` at RCPT, `data-tempfail`,
 `data-reject`, `data-hang` and `data-cut` once it has the message; anything else is taken. After one to `last` it cuts the
-connection when the next begins. To one from `closing` it says that it is about to close.
+connection when the next begins. To one from `closing` it says that it is about to close. With `--takes-all` it refuses no
+recipient.
 """
 
 import argparse
@@ -22,6 +23,7 @@ parser.add_argument("--user")
 parser.add_argument("--password")
 parser.add_argument("--pipelining", action="store_true", help="takes a whole envelope at once")
 parser.add_argument("--size-max", type=int, default=33554432)
+parser.add_argument("--takes-all", action="store_true", help="takes mail to every recipient")
 parser.add_argument("--hang", action="store_true", help="takes connections and says nothing")
 options = parser.parse_args()
 
@@ -46,9 +48,9 @@ class Handler:
 
     async def handle_RCPT(self, server, session, envelope, address, rcpt_options):
         local = address.partition("@")[0]
-        if local == "tempfail":
+        if local == "tempfail" and not options.takes_all:
             return "450 4.2.1 not now"
-        if local == "reject":
+        if local == "reject" and not options.takes_all:
             return "550 5.1.1 nobody here"
         envelope.rcpt_tos.append(address)
         return "250 OK"

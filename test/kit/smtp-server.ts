@@ -18,6 +18,8 @@ export interface SmtpServerOptions {
   readonly pipelining?: boolean;
   /** Bytes of a mail, at most, which it announces. */
   readonly sizeMax?: number;
+  /** Refuses no recipient. */
+  readonly takesAll?: boolean;
   /** Accepts connections and says nothing. */
   readonly hang?: boolean;
 }
@@ -78,7 +80,7 @@ export async function startSmtpServer(
 }
 
 function argumentsOf(options: SmtpServerOptions): string[] {
-  const { port, certificate, implicit, user, password, pipelining, sizeMax, hang } = options;
+  const { port, certificate, implicit, user, password, pipelining, sizeMax, takesAll, hang } = options;
   return [
     ...(port === undefined ? [] : ['--port', String(port)]),
     ...(certificate === undefined ? [] : ['--certificate', certificate.cert, '--key', certificate.key]),
@@ -86,6 +88,7 @@ function argumentsOf(options: SmtpServerOptions): string[] {
     ...(user === undefined ? [] : ['--user', user, '--password', password ?? '']),
     ...(pipelining ? ['--pipelining'] : []),
     ...(sizeMax === undefined ? [] : ['--size-max', String(sizeMax)]),
+    ...(takesAll ? ['--takes-all'] : []),
     ...(hang ? ['--hang'] : []),
   ];
 }

@@ -16,7 +16,7 @@
 import { z } from 'zod';
 import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
 import { type ItemRow, isForwardingTombstone, item, itemKey, transferVersionOf } from '../item.ts';
-import { notFinalized } from '../transfer/location-lookup.ts';
+import { notFinalized } from '../locations.ts';
 import { archivedRevisions } from './held.ts';
 import { type SlotKey, usedSlotKeys } from './slots.ts';
 import { revision } from './table.ts';

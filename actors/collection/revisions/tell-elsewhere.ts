@@ -2,7 +2,7 @@
 import type { Turn } from '../../../runtime/command.ts';
 import { Revisions } from '../../user/revisions/contract.ts';
 import { VaultItems } from '../../vault/items/contract.ts';
-import { type Locations, locationsPlan } from '../transfer/location-lookup.ts';
+import { type Locations, locatedRows, locationsPlan } from '../locations.ts';
 import type { DeletedElsewhere } from './deleted-elsewhere.ts';
 
 export const formerCollectionsPlan = ({ items }: DeletedElsewhere) =>
@@ -28,8 +28,8 @@ export function tellFormerVaults(
 }
 
 /** The collections that have rows of the items, and which of the items each has. */
-function placesOf({ items }: DeletedElsewhere, { first, moved }: Locations) {
-  const rows = [...first.rows, ...moved.rows];
+function placesOf({ items }: DeletedElsewhere, locations: Locations) {
+  const rows = locatedRows(locations);
   return [...new Set(rows.map((row) => row.collection))].map((collection) => {
     const there = rows.filter((row) => row.collection === collection);
     const uuids = new Set(there.map(({ uuid }) => uuid));

@@ -3,7 +3,8 @@
  * asks for the steps. Where the account is the source or the target, the actor runs them itself. The token says where the file
  * is, whatever the client says of the item.
  */
-import { keys, type Turn, tell, timer, type Workflow, workflow } from '../../../runtime/command.ts';
+import { keys, type Workflow, workflow } from '../../../runtime/command.ts';
+import type { Ask } from '../../../runtime/handles.ts';
 import { invalidToken } from '../../files/by-token.ts';
 import { refusalForGarbage } from '../../files/garbage.ts';
 import { noSpace } from '../../files/owner.ts';
@@ -11,15 +12,11 @@ import { file } from '../../files/tables.ts';
 import {
   applyFileTransfer,
   applyPlan,
-  type Finalizing,
-  finalizeFileTransfer,
+  fileMoves,
   finalizePlan,
-  forgetIncoming,
   type MovingFile,
   type OwnerOfFiles,
   type PreparedFileTransfer,
-  prepareFileTransfer,
-  settleFile,
 } from '../../files/transfer.ts';
 import { heldBytes } from '../../files/uploads.ts';
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
@@ -30,7 +27,12 @@ import { refusalOfToken } from './access.ts';
 import { Files } from './contract.ts';
 import { ownFiles } from './own-files.ts';
 
-const { finalizeOverdueFile } = Files.timers;
+export const ownFileMoves = fileMoves({
+  ...Files,
+  plan: finalizePlan,
+  owner: ownFiles,
+  tellsOf: (turn, { uuid }) => turn.tell(VaultFiles, uuid),
+});
 
 interface MovedFile {
   readonly file: MovingFile;
@@ -54,8 +56,7 @@ function ownSide(steps: Workflow, claims: ValetClaims): Side {
       const prepared = await steps.turn({
         reads: () => ({ files: keys(file, [key]) }),
         turn: (turn, { files }): PreparedFileTransfer | Refused =>
-          refusalOfToken(turn, claims, 'move') ??
-          prepareFileTransfer({ turn, claims, row: files.get(key), to, timer: finalizeOverdueFile }),
+          refusalOfToken(turn, claims, 'move') ?? ownFileMoves.prepare(turn, claims, files.get(key), to),
       });
       return 'file' in prepared ? { ...prepared, fromOwnerUuid: id } : prepared;
     },
@@ -78,29 +79,26 @@ function ownSide(steps: Workflow, claims: ValetClaims): Side {
       }),
     finalize: (applied) =>
       steps.turn({
-        reads: (view) => finalizePlan(view, claims.id),
-        turn: (turn, reads) => finalize(turn, claims.id, applied, reads),
+        reads: (view) => ownFileMoves.plan(view, claims.id),
+        turn: (turn, reads) => ownFileMoves.finalize(turn, claims.id, applied, reads),
       }),
   };
 }
 
 function vaultSide(steps: Workflow, claims: ValetClaims, uuid: string): Side {
-  const okOf = <Ok extends object>(answer: Answer<Ok> | undefined): Ok | Refused => {
+  const ask = async <Ok extends object>(
+    question: (vault: Ask<typeof VaultFiles.commands>) => Promise<Answer<Ok>>,
+  ): Promise<Ok | Refused> => {
+    const answer = await askIfThere(steps, VaultFiles, uuid, question);
     if (answer === undefined) return invalidToken;
     return isRefused(answer) ? answer : answer.ok;
   };
   return {
     owner: { kind: 'vault', uuid },
-    prepare: async (to) =>
-      okOf(await askIfThere(steps, VaultFiles, uuid, (vault) => vault.prepareFileTransfer({ claims, to }))),
-    apply: async (moved) =>
-      okOf(
-        await askIfThere(steps, VaultFiles, uuid, (vault) => vault.applyFileTransfer({ claims, ...moved })),
-      ),
+    prepare: (to) => ask((vault) => vault.prepareFileTransfer({ claims, to })),
+    apply: (moved) => ask((vault) => vault.applyFileTransfer({ claims, ...moved })),
     finalize: async (applied) => {
-      const answer = okOf(
-        await askIfThere(steps, VaultFiles, uuid, (vault) => vault.finalizeFileTransfer({ claims, applied })),
-      );
+      const answer = await ask((vault) => vault.finalizeFileTransfer({ claims, applied }));
       return 'moved' in answer && answer.moved;
     },
   };
@@ -132,44 +130,3 @@ export const moveFile = workflow({
     return isRefused(applied) && !hasMoved ? applied : { ok: {} };
   },
 });
-
-type Reads = Pick<Finalizing, 'files'>;
-type AppliedTransfer = Finalizing['applied'];
-
-function finalize(turn: Turn, id: string, applied: AppliedTransfer, { files }: Reads): boolean {
-  const finalized = finalizeFileTransfer(turn, {
-    id,
-    applied,
-    files,
-    owner: ownFiles(turn),
-    timer: finalizeOverdueFile,
-  });
-  if (finalized === undefined) return false;
-  const target = turn.tell(VaultFiles, finalized.to.uuid);
-  if (finalized.outcome === 'moved') target.fileMoved({ uploadUuid: finalized.uploadUuid });
-  else target.fileGivenUp({ id, hop: finalized.hop });
-  return finalized.outcome === 'moved';
-}
-
-export const finalizeOverdueFileTimer = timer({
-  ...finalizeOverdueFile,
-  reads: (view, { id }) => finalizePlan(view, id),
-  turn: (turn, { id }, reads) => {
-    finalize(turn, id, 'unknown', reads);
-  },
-});
-
-export const fileMoveTells = {
-  fileMoved: tell({
-    ...Files.tells.fileMoved,
-    turn: (turn, { uploadUuid }) => forgetIncoming(turn, uploadUuid),
-  }),
-  fileGivenUp: tell({
-    ...Files.tells.fileGivenUp,
-    turn: (turn, givenUp, { address }) => turn.tell(VaultFiles, address.id).fileSettled(givenUp),
-  }),
-  fileSettled: tell({
-    ...Files.tells.fileSettled,
-    turn: (turn, givenUp) => settleFile(turn, givenUp, finalizeOverdueFile),
-  }),
-};

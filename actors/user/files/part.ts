@@ -12,7 +12,7 @@ import { ValetTokens } from '../../identity/valet-tokens.ts';
 import { purging, userPart } from '../hooks.ts';
 import { fileCommands } from './by-token.ts';
 import { Files } from './contract.ts';
-import { fileMoveTells, finalizeOverdueFileTimer } from './move-file.ts';
+import { ownFileMoves } from './move-file.ts';
 import { cleanup, ownFiles, vaultHoldMap } from './own-files.ts';
 import { vaultBytesMap, vaultFilesTell } from './vault-bytes.ts';
 
@@ -31,8 +31,8 @@ export const files = userPart(Files, {
   slices: [filesSlice, uploadMap, redeemedMap, vaultBytesMap, vaultHoldMap, outgoingFileMap, incomingFileMap],
   tables: [file, fileGarbage],
   commands: fileCommands,
-  tells: { vaultFiles: vaultFilesTell, ...fileMoveTells },
-  timers: { cleanUpFiles: cleanupTimer(cleanup, ownFiles), finalizeOverdueFile: finalizeOverdueFileTimer },
+  tells: { vaultFiles: vaultFilesTell, ...ownFileMoves.tells },
+  timers: { cleanUpFiles: cleanupTimer(cleanup, ownFiles), finalizeOverdueFile: ownFileMoves.timer },
   jobs: { removeBlobs: removalJob(cleanup) },
   on: {
     accountDeleted: forgetFiles,

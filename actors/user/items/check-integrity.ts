@@ -16,7 +16,7 @@ import {
 } from '../../collection/integrity.ts';
 import { type ItemRow, item } from '../../collection/item.ts';
 import { staying } from '../../collection/retrieve.ts';
-import { outgoingTransferVersions } from '../../collection/transfer/transfer.ts';
+import { outgoingTransferVersions } from '../../collection/transfer.ts';
 import { memberTable } from '../../vault/tables.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
 import { membershipsOf } from '../vaults/memberships.ts';

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { type Mismatch, mismatchSchema } from '../../collection/integrity.ts';
+import type { ItemRow } from '../../collection/item.ts';
 import { fullItemSchema } from '../../collection/item-fields.ts';
 import {
   integrityFields,
@@ -10,9 +11,8 @@ import {
   syncReplyJson,
   syncReplySchema,
 } from '../../collection/sync-contract.ts';
-import { finalizePayload } from '../../collection/transfer/transfer.ts';
-import { returnToOwnerFields, returnToOwnerReply } from '../../collection/transfer/wire.ts';
 import { reads } from '../../signed-in.ts';
+import { finalizePayload } from '../../transfer.ts';
 import { Revisions } from '../revisions/contract.ts';
 
 export const Items = contract({
@@ -35,8 +35,11 @@ export const Items = contract({
      */
     getItem: reads({ fields: itemFields, ok: z.object({ item: fullItemSchema }) }),
 
-    /** Sent by a vault that has ended, with the user's items there. The reply says which of them are here now. */
-    takeBack: { request: returnToOwnerFields, reply: returnToOwnerReply },
+    /** Sent by a vault that has ended, with the user's items there. `isGone`: the account was deleted. `applied`: here now. */
+    takeBack: {
+      request: z.object({ items: z.custom<readonly ItemRow[]>((value) => Array.isArray(value)) }),
+      reply: z.object({ isGone: z.boolean(), applied: z.array(z.string()).readonly() }),
+    },
   },
   timers: {
     /** The key is the transfer. */

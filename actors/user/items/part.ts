@@ -3,11 +3,10 @@ import { range } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { item, purgeColumns } from '../../collection/item.ts';
 import { fullItem } from '../../collection/item-fields.ts';
-import { itemHere, oneItemPlan } from '../../collection/one-item.ts';
+import { itemHere, oneItemPlan, owningRowsOf } from '../../collection/locations.ts';
 import { removeItems } from '../../collection/remove.ts';
 import { ItemSettings } from '../../collection/settings.ts';
-import { owningRowsOf } from '../../collection/transfer/location-lookup.ts';
-import { finalizeTimer, outgoingTransferMap } from '../../collection/transfer/transfer.ts';
+import { finalizeTimer, outgoingTransferMap } from '../../collection/transfer.ts';
 import { refuse } from '../../reply.ts';
 import { VaultItems } from '../../vault/items/contract.ts';
 import { purging, userPart } from '../hooks.ts';
@@ -27,7 +26,7 @@ const getItem = signedInWorkflow(Items.commands.getItem, async (workflow, { uuid
     reads: (view) => oneItemPlan(view, uuid),
     turn: (turn, reads) => {
       const own = itemHere(turn, uuid, reads);
-      const owningRow = owningRowsOf([...reads.first.rows, ...reads.moved.rows]).get(uuid.toLowerCase());
+      const owningRow = owningRowsOf(reads).get(uuid.toLowerCase());
       const isInVault = owningRow !== undefined && membershipsOf(turn).has(owningRow.collection);
       return { own, vault: isInVault ? owningRow.collection : undefined };
     },

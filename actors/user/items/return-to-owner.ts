@@ -1,11 +1,12 @@
 /**
  * Takes back items from a vault that has ended (`actors/vault/items/return-to-owners.ts`). It applies a transfer
- * (`actors/collection/transfer/transfer.ts`) that no client has asked for. So the item keeps its content and version, and even
+ * (`actors/collection/transfer.ts`) that no client has asked for. So the item keeps its content and version, and even
  * a full account takes it.
  */
 import { command, keys, type Turn } from '../../../runtime/command.ts';
 import { head, headAfterWrite } from '../../collection/head.ts';
 import {
+  arrivedRowOf,
   type ItemRow,
   isForwardingTombstone,
   isWhole,
@@ -13,11 +14,11 @@ import {
   itemKey,
   transferVersionOf,
 } from '../../collection/item.ts';
+import { locationsPlan } from '../../collection/locations.ts';
 import { archiveRevision, holdsRevision } from '../../collection/revisions/held.ts';
 import { scheduleTrim } from '../../collection/revisions/usage.ts';
 import { ItemSettings } from '../../collection/settings.ts';
-import { canApply, type StoredReads } from '../../collection/sync-steps.ts';
-import { locationsPlan } from '../../collection/transfer/location-lookup.ts';
+import { canApply, type StoredReads } from '../../collection/transfer.ts';
 import { itemsChanged, User } from '../contract.ts';
 import { isActive } from '../profile.ts';
 import { collectionTimers, Items } from './contract.ts';
@@ -43,25 +44,15 @@ export const returnToOwner = command({
 
 /** True: the item is here, by this call or an earlier one. */
 function apply(turn: Turn, row: ItemRow, reads: StoredReads): boolean {
-  const hop = transferVersionOf(row) + 1;
   const here = reads.stored.get(itemKey(turn, row.uuid));
-  if (here !== undefined && transferVersionOf(here) >= hop) return !isForwardingTombstone(here);
+  if (here !== undefined && transferVersionOf(here) > transferVersionOf(row))
+    return !isForwardingTombstone(here);
   if (!canApply(turn, row, reads)) return false;
   if (here !== undefined && holdsRevision(here) && !isWhole(here)) return false;
   const before = turn.get(head);
-  const position = before.position + 1;
-  const returned: ItemRow = {
-    ...row,
-    collection: turn.self.id,
-    position,
-    created_position: here?.created_position ?? position,
-    owner_uuid: turn.self.id,
-    shared_vault_uuid: null,
-    last_edited_by_uuid: null,
-    born: here?.born ?? null,
-    hop,
-    moved_to: null,
-  };
+  const own = { collection: turn.self.id, owner_uuid: turn.self.id, position: before.position + 1 };
+  const ofNoVault = { shared_vault_uuid: null, last_edited_by_uuid: null };
+  const returned = arrivedRowOf({ ...row, ...own, ...ofNoVault, moved_to: null }, here);
   if (here === undefined) turn.insert(item, returned);
   else turn.put(item, returned);
   if (here !== undefined && archiveRevision(turn, here)) scheduleTrim(turn, collectionTimers.trimRevisions);

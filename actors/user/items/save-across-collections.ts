@@ -1,7 +1,7 @@
 /**
  * Decides where the items of one sync are saved: in the user's own collection, or in a vault (docs/protocol/sync.md, "Items of
  * vaults"). The user's actor finds out where an item is, and asks for each step of a move
- * (`actors/collection/transfer/transfer.ts`). Each collection decides for itself, in turns of its own.
+ * (`actors/collection/transfer.ts`). Each collection decides for itself, in turns of its own.
  *
  *     own       the own collection is offered everything first; an item that is there is saved, or moves out
  *     vaults    an item that names a vault, and is not in the own collection, goes to that vault
@@ -17,16 +17,15 @@ import { NotFoundError, RetryableError } from '../../../runtime/errors.ts';
 import { type Conflict, refusal } from '../../collection/conflicts.ts';
 import { batchesOf, isAbsent } from '../../collection/incoming.ts';
 import type { ClientItem } from '../../collection/item-fields.ts';
+import { locatedRows, locationsPlan, owningRowsOf } from '../../collection/locations.ts';
 import { namedCollectionOf, notMember } from '../../collection/save.ts';
 import type { SavedEntry } from '../../collection/save-items.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import type { SyncReply, SyncRequest } from '../../collection/sync-contract.ts';
 import type { PreparedItemTransfer, TransferredItem } from '../../collection/sync-steps.ts';
-import { locationsPlan, owningRowsOf } from '../../collection/transfer/location-lookup.ts';
-import { finalizePlan, finalizeTransfer } from '../../collection/transfer/transfer.ts';
-import type { PositionRange, SaveResult } from '../../collection/transfer/wire.ts';
+import { finalizePlan, finalizeTransfer } from '../../collection/transfer.ts';
 import { type Answer, isRefused, type Refused } from '../../reply.ts';
-import { VaultItems } from '../../vault/items/contract.ts';
+import { type PositionRange, type SaveResult, VaultItems } from '../../vault/items/contract.ts';
 import type { SignedInWorkflow } from '../signed-in.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
 import { collectionTimers } from './contract.ts';
@@ -220,14 +219,14 @@ async function locate(
   if (unlocated.length + orphaned.length === 0)
     return { offered: new Map(), conflicts: [], tombstoned: noUuids };
   const uuids = [...new Set([...unlocated, ...orphaned].map(uuidOf))];
-  const { rows, vaults } = await workflow.turn({
+  const { rows, owningRows, vaults } = await workflow.turn({
     reads: () => locationsPlan(uuids),
-    turn: (turn, { first, moved }) => ({
-      rows: [...first.rows, ...moved.rows],
+    turn: (turn, locations) => ({
+      rows: locatedRows(locations),
+      owningRows: owningRowsOf(locations),
       vaults: new Set(membershipsOf(turn).keys()),
     }),
   });
-  const owningRows = owningRowsOf(rows);
   const tombstones = new Set(rows.map(({ uuid }) => uuid).filter((uuid) => !owningRows.has(uuid)));
   const placed: (readonly [string, ClientItem])[] = [];
   const conflicts: Conflict[] = [];

@@ -19,7 +19,7 @@ import { ItemSettings } from '../../collection/settings.ts';
 import { isLegacy, isVaultExclusive, type SyncRequest } from '../../collection/sync-contract.ts';
 import { noVaults, type SyncProgress, type VaultPart } from '../../collection/sync-steps.ts';
 import { type Cursor, decodeToken } from '../../collection/token.ts';
-import type { PositionRange } from '../../collection/transfer/wire.ts';
+import type { PositionRange } from '../../vault/items/contract.ts';
 import { vaultResponse } from '../../vault/responses.ts';
 import { membershipsMax } from '../../vault/settings.ts';
 import { memberTable, vaultTable } from '../../vault/tables.ts';

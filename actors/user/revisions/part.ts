@@ -1,7 +1,8 @@
 /** The history of the user's items (docs/protocol/sync.md, "Revisions"). */
 import { range, type Turn, tell, type View } from '../../../runtime/command.ts';
 import { isUuid } from '../../collection/incoming.ts';
-import { type ItemRow, transferVersionOf } from '../../collection/item.ts';
+import { transferVersionOf } from '../../collection/item.ts';
+import { type Locations, locatedRows, locationsPlan, owningRowsOf } from '../../collection/locations.ts';
 import {
   remainingRevisionsPlan,
   removeRemainingRevisions,
@@ -26,7 +27,6 @@ import {
 import { revisionTimers } from '../../collection/revisions/timers.ts';
 import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
 import { ItemSettings } from '../../collection/settings.ts';
-import { locationsPlan, owningRowsOf } from '../../collection/transfer/location-lookup.ts';
 import { refuse } from '../../reply.ts';
 import { VaultItems } from '../../vault/items/contract.ts';
 import { purging, userPart } from '../hooks.ts';
@@ -45,10 +45,9 @@ const vaultsMax = 20;
 /** The history of an item in the own collection, and the vaults that may have more of it. */
 const historyHere = (itemUuid: string, own: (collection: string) => HistoryPlans) => ({
   reads: ({ self }: View) => ({ ...own(self.id), ...locationsPlan([itemUuid.toLowerCase()]) }),
-  turn: (turn: Turn, { first, moved }: LocationReads) => {
-    const locations = [...first.rows, ...moved.rows];
+  turn: (turn: Turn, locations: Locations) => {
     const owningRow = owningRowsOf(locations).get(itemUuid.toLowerCase());
-    const vaults = locations
+    const vaults = locatedRows(locations)
       .filter((row) => row.collection !== turn.self.id && row.shared_vault_uuid === row.collection)
       .toSorted((a, b) => transferVersionOf(b) - transferVersionOf(a))
       .map(({ collection }) => collection);
@@ -57,11 +56,6 @@ const historyHere = (itemUuid: string, own: (collection: string) => HistoryPlans
     return { vaults: isDeleted ? [] : [...new Set(vaults)].slice(0, vaultsMax), isDeleted };
   },
 });
-
-interface LocationReads {
-  readonly first: { readonly rows: readonly ItemRow[] };
-  readonly moved: { readonly rows: readonly ItemRow[] };
-}
 
 const listRevisions = signedInWorkflow(Revisions.commands.listRevisions, async (workflow, { itemUuid }) => {
   if (!isUuid(itemUuid)) return workflow.turn({ turn: () => notUuids });

@@ -1,19 +1,10 @@
 /** The vault's side of the transfer of a file, as its source or its target. `actors/files/transfer.ts` has the protocol. */
-import { command, keys, type Turn, tell, timer, type View, workflow } from '../../../runtime/command.ts';
+import { command, keys, workflow } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { invalidToken } from '../../files/by-token.ts';
 import { refusalForGarbage } from '../../files/garbage.ts';
 import { file, fileKey } from '../../files/tables.ts';
-import {
-  applyFileTransfer,
-  applyPlan,
-  type Finalizing,
-  finalizeFileTransfer,
-  finalizePlan,
-  forgetIncoming,
-  prepareFileTransfer,
-  settleFile,
-} from '../../files/transfer.ts';
+import { applyFileTransfer, applyPlan, fileMoves, finalizePlan } from '../../files/transfer.ts';
 import { type Answer, answerOf, isRefused } from '../../reply.ts';
 import { Files } from '../../user/files/contract.ts';
 import { addNotifications, memberListFor, memberListOf, memberListPlan } from '../member-list.ts';
@@ -22,7 +13,17 @@ import { VaultFiles } from './contract.ts';
 import { releaseAt, vaultFiles } from './own-files.ts';
 import { holdAt, ownerChanged, writing } from './uploads.ts';
 
-const { finalizeOverdueFile } = VaultFiles.timers;
+export const vaultFileMoves = fileMoves({
+  ...VaultFiles,
+  plan: (view, id) => ({ ...memberListPlan(view), ...finalizePlan(view, id) }),
+  // The vault may have ended meanwhile.
+  owner: (turn, reads) => vaultFiles(turn, memberListOf(turn, reads)?.vault),
+  tellsOf: (turn, { kind, uuid }) => (kind === 'user' ? turn.tell(Files, uuid) : turn.tell(VaultFiles, uuid)),
+  hasLeft: (turn, reads) => {
+    const members = memberListOf(turn, reads)?.members ?? [];
+    addNotifications(turn, members, 'shared_vault_file_removed', turn.get(head).position);
+  },
+});
 
 const prepare = command({
   ...VaultFiles.commands.prepareFileTransfer,
@@ -35,13 +36,8 @@ const prepare = command({
     const access = accessOf(turn, claims.userUuid, reads);
     const refused = refusalOfToken(turn, claims, access);
     if (refused !== undefined || access === undefined) return refused ?? invalidToken;
-    const prepared = prepareFileTransfer({
-      turn,
-      claims,
-      row: files.get(fileKey(turn, claims.remoteIdentifier)),
-      to,
-      timer: finalizeOverdueFile,
-    });
+    const row = files.get(fileKey(turn, claims.remoteIdentifier));
+    const prepared = vaultFileMoves.prepare(turn, claims, row, to);
     if (isRefused(prepared)) return prepared;
     return { ok: 'file' in prepared ? { ...prepared, fromOwnerUuid: access.vault.owner_uuid } : prepared };
   },
@@ -81,65 +77,14 @@ const apply = workflow({
   },
 });
 
-const finalizePlans = (view: View, id: string) => ({ ...memberListPlan(view), ...finalizePlan(view, id) });
-type Reads = Parameters<typeof memberListOf>[1] & Pick<Finalizing, 'files'>;
-
-/** Runs even if the vault has ended meanwhile. Then nobody is notified. */
-function finalize(
-  turn: Turn,
-  id: string,
-  applied: Finalizing['applied'],
-  { files, ...reads }: Reads,
-): boolean {
-  const memberList = memberListOf(turn, reads);
-  const owner = vaultFiles(turn, memberList?.vault);
-  const finalized = finalizeFileTransfer(turn, { id, applied, files, owner, timer: finalizeOverdueFile });
-  if (finalized === undefined) return false;
-  const { kind, uuid } = finalized.to;
-  const target = kind === 'user' ? turn.tell(Files, uuid) : turn.tell(VaultFiles, uuid);
-  if (finalized.outcome === 'given up') {
-    target.fileGivenUp({ id, hop: finalized.hop });
-    return false;
-  }
-  target.fileMoved({ uploadUuid: finalized.uploadUuid });
-  addNotifications(turn, memberList?.members ?? [], 'shared_vault_file_removed', turn.get(head).position);
-  return true;
-}
-
 export const moveCommands = {
   prepareFileTransfer: prepare,
   applyFileTransfer: apply,
   finalizeFileTransfer: command({
     ...VaultFiles.commands.finalizeFileTransfer,
-    reads: (view, { claims }) => finalizePlans(view, claims.id),
+    reads: (view, { claims }) => vaultFileMoves.plan(view, claims.id),
     turn: (turn, { claims, applied }, reads) => ({
-      ok: { moved: finalize(turn, claims.id, applied, reads) },
+      ok: { moved: vaultFileMoves.finalize(turn, claims.id, applied, reads) },
     }),
-  }),
-};
-
-export const finalizeOverdueFileTimer = timer({
-  ...finalizeOverdueFile,
-  reads: (view, { id }) => finalizePlans(view, id),
-  turn: (turn, { id }, reads) => {
-    finalize(turn, id, 'unknown', reads);
-  },
-});
-
-export const fileMoveTells = {
-  fileMoved: tell({
-    ...VaultFiles.tells.fileMoved,
-    turn: (turn, { uploadUuid }) => forgetIncoming(turn, uploadUuid),
-  }),
-  fileGivenUp: tell({
-    ...VaultFiles.tells.fileGivenUp,
-    turn: (turn, givenUp, { address: { kind, id } }) => {
-      const source = kind === 'user' ? turn.tell(Files, id) : turn.tell(VaultFiles, id);
-      source.fileSettled(givenUp);
-    },
-  }),
-  fileSettled: tell({
-    ...VaultFiles.tells.fileSettled,
-    turn: (turn, givenUp) => settleFile(turn, givenUp, finalizeOverdueFile),
   }),
 };

@@ -15,7 +15,7 @@ import { nextChangeStamp } from '../state.ts';
 import type { VaultRow } from '../tables.ts';
 import { fileCommands } from './by-token.ts';
 import { VaultFiles } from './contract.ts';
-import { fileMoveTells, finalizeOverdueFileTimer } from './move.ts';
+import { vaultFileMoves } from './move.ts';
 import { cleanup, grantMap, vaultFiles } from './own-files.ts';
 
 const { eraseFiles } = VaultFiles.timers;
@@ -65,11 +65,11 @@ export const filesOfVault = vaultPart(VaultFiles, {
   slices: [filesSlice, uploadMap, redeemedMap, grantMap, outgoingFileMap, incomingFileMap],
   tables: [file, fileGarbage],
   commands: fileCommands,
-  tells: fileMoveTells,
+  tells: vaultFileMoves.tells,
   timers: {
     cleanUpFiles: cleanupTimer(cleanup, vaultFiles),
     eraseFiles: eraseFilesTimer,
-    finalizeOverdueFile: finalizeOverdueFileTimer,
+    finalizeOverdueFile: vaultFileMoves.timer,
   },
   jobs: { removeBlobs: removalJob(cleanup) },
   on: { ended: endFiles, ownerChanged: transferFiles, hasRemains: (view) => !areFilesGone(view) },

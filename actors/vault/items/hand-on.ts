@@ -20,7 +20,7 @@ import {
 import { head, headAfterWrite } from '../../collection/head.ts';
 import { type ItemRow, item, transferVersionOf } from '../../collection/item.ts';
 import { ItemSettings } from '../../collection/settings.ts';
-import { outgoingTransferVersions } from '../../collection/transfer/transfer.ts';
+import { outgoingTransferVersions } from '../../collection/transfer.ts';
 import { statusSlice } from '../state.ts';
 import { successorOfOwner } from '../successors.ts';
 import { VaultItems } from './contract.ts';

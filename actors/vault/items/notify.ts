@@ -11,7 +11,7 @@ import {
   finalizePlan,
   finalizeTransfer,
   outgoingTransferMap,
-} from '../../collection/transfer/transfer.ts';
+} from '../../collection/transfer.ts';
 import { Inbox } from '../../user/inbox/contract.ts';
 import { Vault, type VaultItemsChanged } from '../contract.ts';
 import { memberUuidsPlan } from '../member-list.ts';

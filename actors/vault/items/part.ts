@@ -3,7 +3,7 @@ import { keys, sharedRead, tell, timer } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { item } from '../../collection/item.ts';
 import { fullItem } from '../../collection/item-fields.ts';
-import { itemHere, oneItemPlan } from '../../collection/one-item.ts';
+import { itemHere, oneItemPlan } from '../../collection/locations.ts';
 import {
   remainingRevisionsPlan,
   removeRemainingRevisions,
@@ -13,7 +13,7 @@ import { formerCollectionsPlan, tellFormerCollections } from '../../collection/r
 import { revisionTimers } from '../../collection/revisions/timers.ts';
 import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
 import { ItemSettings } from '../../collection/settings.ts';
-import { outgoingTransferMap } from '../../collection/transfer/transfer.ts';
+import { outgoingTransferMap } from '../../collection/transfer.ts';
 import { vaultPart } from '../hooks.ts';
 import { memberKey } from '../member-list.ts';
 import { statusSlice } from '../state.ts';

@@ -1,6 +1,6 @@
 /**
  * A vault that has ended returns each item to its owner by this job. It uses the same transfer as any other move
- * (`actors/collection/transfer/transfer.ts`), for as many items at once as one turn saves:
+ * (`actors/collection/transfer.ts`), for as many items at once as one turn saves:
  *
  *     next       the owner of the oldest item that is left
  *     prepare    the oldest of that owner's items; if the owner is gone, their items are removed
@@ -15,7 +15,7 @@ import { head } from '../../collection/head.ts';
 import { type ItemRow, item, purgeColumns } from '../../collection/item.ts';
 import { removeItems } from '../../collection/remove.ts';
 import { ItemSettings } from '../../collection/settings.ts';
-import { finalizePlan, finalizeTransfer, prepareTransfer } from '../../collection/transfer/transfer.ts';
+import { finalizePlan, finalizeTransfer, prepareTransfer } from '../../collection/transfer.ts';
 import { Items } from '../../user/items/contract.ts';
 import { successorOfOwner } from '../successors.ts';
 import { VaultItems } from './contract.ts';

@@ -18,15 +18,15 @@ import { type ClientItem, fingerprintOfSave } from '../../collection/item-fields
 import { notMember } from '../../collection/save.ts';
 import { uuidsToRead } from '../../collection/save-items.ts';
 import { isLegacy, type SyncRequest } from '../../collection/sync-contract.ts';
-import { emptyProgress, type StoredReads, saveBatch, storedPlan } from '../../collection/sync-steps.ts';
-import type { SaveResult } from '../../collection/transfer/wire.ts';
+import { emptyProgress, saveBatch, storedPlan } from '../../collection/sync-steps.ts';
+import type { StoredReads } from '../../collection/transfer.ts';
 import type { Permission } from '../../inbox-entries.ts';
 import { type Answer, isRefused } from '../../reply.ts';
 import { memberKey, memberUuidsPlan } from '../member-list.ts';
 import { statusSlice } from '../state.ts';
 import { successorOfOwner } from '../successors.ts';
 import { memberTable } from '../tables.ts';
-import { VaultItems } from './contract.ts';
+import { type SaveResult, VaultItems } from './contract.ts';
 import {
   finalizeTransferOut,
   finalizeTransferOutPlan,

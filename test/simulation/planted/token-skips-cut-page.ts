@@ -6,8 +6,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'actors/collection/sync-steps.ts',
-      find: '    end: page.reached,',
-      replace: '    end: now.position,',
+      find: '  end: page.reached,',
+      replace: '  end: view.get(head).position,',
     },
   ],
 };

@@ -6,7 +6,7 @@ export const bug: PlantedBug = {
   flavour: 'vaults',
   edits: [
     {
-      file: 'actors/collection/transfer/transfer.ts',
+      file: 'actors/collection/transfer.ts',
       find: 'if (target !== undefined && archiveRevision(turn, row)) isStored = true;',
       replace: '',
     },

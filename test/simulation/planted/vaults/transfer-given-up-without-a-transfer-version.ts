@@ -7,13 +7,13 @@ export const bug: PlantedBug = {
   from: 25,
   edits: [
     {
-      file: 'actors/collection/transfer/transfer.ts',
+      file: 'actors/collection/transfer.ts',
       find: '  position: position + 1,\n  hop: transferVersionOf(row) + 1,',
       replace: '  position: position + 1,\n  hop: row.hop,',
     },
     // Harmless by itself, as no time-out has to be long enough, but more often an arrival comes late.
     {
-      file: 'actors/collection/transfer/transfer.ts',
+      file: 'actors/transfer.ts',
       find: 'const finalizedAfterMs = 30_000;',
       replace: 'const finalizedAfterMs = 5;',
     },

@@ -1,39 +1,26 @@
 /**
- * Moves an item from one collection, its *source*, to another, its *target* (decision 35). It has one owning collection at any
- * moment: the one whose row of the uuid has the greatest transfer version (the column `hop`).
+ * The transfer of items between collections (`actors/transfer.ts`, decision 35). The source keeps a *forwarding tombstone*.
  *
- *     source   prepare    commits which items may leave, at which transfer version, and a timer; their rows stay
- *     target   apply      checks rights, fields and capacity, then writes the row with the next transfer version: from this
- *                         commit on the target is the owning collection
- *     source   finalize   leaves a forwarding tombstone if the target applied the item; if not, its own row takes the next
- *                         transfer version, which ends the transfer
- *
- * - (uuid, hop) is unique on the server. `apply` and any commit that ends the transfer at the source write the same pair, so one
- *   of the two is rejected. No clock decides that, and no answer is needed.
- * - The unique key blocks a write only while a row holds it. So a row keeps its transfer version until every other row of the item
- *   is a forwarding tombstone. Until then the source does not give it the next one, and no later transfer replaces it. A caller
- *   that still has to finalize then finds the next transfer version taken. `apply` first looks for the row at its source, so a call
- *   that comes after all of that writes nothing.
- * - The caller may die after each step. The timer then finalizes without knowing what the target did: it takes the next
- *   transfer version. If another row has that version, the commit is rejected and shows that row. The turn then runs again and leaves
- *   a forwarding tombstone instead. Nothing repeats `apply`: the client got no answer and sends the item again.
+ * - A row keeps its transfer version until every other row of the item is a forwarding tombstone. Until then the source does not
+ *   give it the next one, and no later transfer replaces it. A caller that still has to finalize then finds the next transfer
+ *   version taken.
  * - A save of an item that is being transferred takes the next transfer version too. So it comes first, or it finds the item
  *   gone.
  * - Between `apply` and `finalize` there are two rows. A reader of both gives the newer one.
  */
 import { z } from 'zod';
+import { type KeysPlan, type KeysResult, keys, type Turn, timer, type View } from '../../runtime/command.ts';
+import { OverloadedError } from '../../runtime/errors.ts';
+import { sliceMap } from '../../runtime/slice.ts';
 import {
-  type KeysPlan,
-  type KeysResult,
-  keys,
-  type Turn,
-  timer,
-  type View,
-} from '../../../runtime/command.ts';
-import { keyed, type MessageShape } from '../../../runtime/contract.ts';
-import { OverloadedError } from '../../../runtime/errors.ts';
-import { sliceMap } from '../../../runtime/slice.ts';
-import { type Head, head, headAfterWrite } from '../head.ts';
+  dropNote,
+  type FinalizeTimer,
+  hasNoMoreNotes,
+  keepNote,
+  rivalOf,
+  transfersMax,
+} from '../transfer.ts';
+import { type Head, head, headAfterWrite } from './head.ts';
 import {
   forwardingTombstoneOf,
   type ItemRow,
@@ -41,19 +28,24 @@ import {
   isWhole,
   item,
   transferVersionOf,
-} from '../item.ts';
-import { archiveRevision, holdsRevision } from '../revisions/held.ts';
-import { scheduleTrim, type TrimTimer } from '../revisions/usage.ts';
-import { ItemSettings } from '../settings.ts';
-import { isAwaited, type Locations, locationsPlan, successorOf } from './location-lookup.ts';
+} from './item.ts';
+import {
+  isAwaited,
+  isStillAt,
+  type LocationPlans,
+  type Locations,
+  locationsPlan,
+  notFinalized,
+  successorOf,
+} from './locations.ts';
+import { archiveRevision, holdsRevision } from './revisions/held.ts';
+import { scheduleTrim, type TrimTimer } from './revisions/usage.ts';
+import { ItemSettings } from './settings.ts';
 
-const transfersMax = 100;
-/** Longer than any call is waited for. */
-const finalizedAfterMs = 30_000;
 /** Pause before the timer looks again whether earlier transfers of the items are finalized. */
 const awaitedPauseMs = 5_000;
 
-/** The items of one transfer, by its id. */
+/** The note of one transfer, by its id. */
 export interface OutgoingTransfer {
   readonly to: string;
   /** Out of a vault, to the owner of the items. */
@@ -72,8 +64,6 @@ export const outgoingTransferMap = sliceMap<OutgoingTransfer>({
   }),
 });
 
-export const finalizePayload = z.object({ id: z.string() });
-export type FinalizeTimer = MessageShape<z.infer<typeof finalizePayload>>;
 interface FinalizeTimers {
   readonly finalizeOverdueTransfer: FinalizeTimer;
   readonly trimRevisions: TrimTimer;
@@ -84,15 +74,15 @@ export function prepareTransfer(
   turn: Turn,
   { to, isRemoval }: Pick<OutgoingTransfer, 'to' | 'isRemoval'>,
   rows: readonly ItemRow[],
-  message: FinalizeTimer,
+  timer: FinalizeTimer,
 ): string {
-  if (turn.entries(outgoingTransferMap).size >= transfersMax) {
+  if (hasNoMoreNotes(turn, outgoingTransferMap)) {
     throw new OverloadedError('too many items of this collection are on their way');
   }
   const id = turn.random.uuid();
   const hops = Object.fromEntries(rows.map((row) => [row.uuid, transferVersionOf(row)]));
-  turn.setEntry(outgoingTransferMap, id, { to, ...(isRemoval && { isRemoval }), hops });
-  turn.arm(keyed(message, id), turn.nowMs + finalizedAfterMs, { id });
+  const note = { to, ...(isRemoval && { isRemoval }), hops };
+  keepNote(turn, { map: outgoingTransferMap, timer }, { id, note });
   return id;
 }
 
@@ -110,35 +100,39 @@ export function outgoingTransferVersions(view: View): ReadonlyMap<string, number
 
 const nothing: ReadonlyMap<string, number> = new Map();
 
-/** The row of another collection with the next transfer version, once a commit was rejected because of it. */
-export function conflictingTransfer(
-  view: View,
-  row: Pick<ItemRow, 'uuid' | 'collection' | 'hop'>,
-): ItemRow | undefined {
-  const conflicting = view.conflicting(item, { uuid: row.uuid, hop: transferVersionOf(row) + 1 });
-  return conflicting?.collection === row.collection ? undefined : conflicting;
+/** The row of the collection that has the item now, as far as the turn knows. */
+const rowAtTarget = (view: View, row: ItemRow, locations: Locations): ItemRow | undefined =>
+  rivalOf(view, item, { uuid: row.uuid, hop: transferVersionOf(row) + 1 }) ?? successorOf(row, locations);
+
+/**
+ * A save of an item that may be leaving takes the next transfer version, which ends the transfer. If the target has applied it
+ * meanwhile, the commit is rejected, and the turn that runs again finds the item there. A turn that writes nothing has no such
+ * fence, so it looks for the target's row first.
+ */
+export function fenced(turn: Turn, row: ItemRow | undefined, locations: Locations): ItemRow | undefined {
+  if (row === undefined || row.collection !== turn.self.id || isForwardingTombstone(row)) return row;
+  if (outgoingTransferVersions(turn).get(row.uuid) !== transferVersionOf(row)) return row;
+  const successor = rowAtTarget(turn, row, locations);
+  if (successor === undefined && isAwaited(row, locations)) throw notFinalized();
+  return successor ?? { ...row, hop: transferVersionOf(row) + 1 };
 }
 
 export interface FinalizeReads extends Locations {
-  readonly gone: KeysResult<typeof item>;
-  readonly left: KeysResult<typeof item>;
+  readonly leaving: KeysResult<typeof item>;
 }
-type FinalizePlans = {
-  readonly gone: KeysPlan<typeof item>;
-  readonly left: KeysPlan<typeof item>;
-} & ReturnType<typeof locationsPlan>;
+type FinalizePlans = { readonly leaving: KeysPlan<typeof item> } & LocationPlans;
 
 /** Rows of applied items are read with their ciphertext too, as their revisions stay here. */
 export function finalizePlan(view: View, id: string, applied: readonly string[] = []): FinalizePlans {
   const collection = view.self.id;
-  const { bytes } = view.use(ItemSettings).turnLimits;
   const uuids = Object.keys(view.entry(outgoingTransferMap, id)?.hops ?? {});
-  const left = uuids.filter((uuid) => !applied.includes(uuid));
-  const keysOf = (of: readonly string[]) => of.map((uuid) => ({ collection, uuid }));
   return {
-    gone: keys(item, keysOf(uuids.filter((uuid) => applied.includes(uuid))), bytes),
-    left: keys(item, keysOf(left), bytes),
-    ...locationsPlan(left),
+    leaving: keys(
+      item,
+      uuids.map((uuid) => ({ collection, uuid })),
+      view.use(ItemSettings).turnLimits.bytes,
+    ),
+    ...locationsPlan(uuids.filter((uuid) => !applied.includes(uuid))),
   };
 }
 
@@ -160,7 +154,7 @@ export function finalizeTransfer({
   readonly reads: FinalizeReads;
   readonly timers: FinalizeTimers;
 }): readonly ItemRow[] {
-  const message = timers.finalizeOverdueTransfer;
+  const notes = { map: outgoingTransferMap, timer: timers.finalizeOverdueTransfer };
   const transfer = turn.entry(outgoingTransferMap, id);
   if (transfer === undefined) return [];
   const before = turn.get(head);
@@ -170,12 +164,9 @@ export function finalizeTransfer({
   let isStored = false;
   const tombstones: ItemRow[] = [];
   for (const [uuid, hops] of Object.entries(transfer.hops)) {
-    const isGone = applied.includes(uuid);
-    const row = (isGone ? reads.gone : reads.left).get({ collection: turn.self.id, uuid });
+    const row = reads.leaving.get({ collection: turn.self.id, uuid });
     if (row === undefined || isForwardingTombstone(row) || transferVersionOf(row) !== hops) continue;
-    const target = isGone
-      ? transfer.to
-      : (conflictingTransfer(turn, row) ?? successorOf(row, reads))?.collection;
+    const target = applied.includes(uuid) ? transfer.to : rowAtTarget(turn, row, reads)?.collection;
     const isUnread = !isWhole(row) && (target === undefined || holdsRevision(row));
     if (isUnread || (target === undefined && isAwaited(row, reads))) {
       left[uuid] = hops;
@@ -191,13 +182,8 @@ export function finalizeTransfer({
   }
   if (after !== before) turn.set(head, after);
   if (isStored) scheduleTrim(turn, timers.trimRevisions);
-  if (Object.keys(left).length > 0) {
-    turn.setEntry(outgoingTransferMap, id, { ...transfer, hops: left });
-    turn.arm(keyed(message, id), turn.nowMs + pauseMs, { id });
-    return tombstones;
-  }
-  turn.removeEntry(outgoingTransferMap, id);
-  turn.disarm(keyed(message, id));
+  if (Object.keys(left).length === 0) dropNote(turn, notes, id);
+  else keepNote(turn, notes, { id, note: { ...transfer, hops: left }, forMs: pauseMs });
   return tombstones;
 }
 
@@ -217,3 +203,19 @@ export const finalizeTimer = (timers: FinalizeTimers) =>
       finalizeTransfer({ turn, id, applied: [], reads, timers });
     },
   });
+
+/** The stored rows of the sent items here, and for those that are being transferred, their rows in any collection. */
+export interface StoredReads extends Locations {
+  readonly stored: KeysResult<typeof item>;
+}
+
+/** The item has not been here since the transfer began, and nothing has ended the transfer. */
+export function canApply(turn: Turn, row: ItemRow, reads: StoredReads): boolean {
+  const { uuid } = row;
+  const here = reads.stored.get({ collection: turn.self.id, uuid });
+  if (here !== undefined && transferVersionOf(here) > transferVersionOf(row)) return false;
+  const conflicting = turn.conflicting(item, { uuid, hop: transferVersionOf(row) + 1 });
+  if (conflicting !== undefined || !isStillAt(row, reads)) return false;
+  if (isAwaited({ ...row, collection: turn.self.id }, reads, row.collection)) throw notFinalized();
+  return true;
+}

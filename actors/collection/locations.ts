@@ -1,12 +1,24 @@
-/** The location lookup: which collections have a row of an item, found by its uuid. */
-import { type LookupPlan, type LookupResult, lookup } from '../../../runtime/command.ts';
-import { RetryableError } from '../../../runtime/errors.ts';
-import { type ItemRow, isForwardingTombstone, item, transferVersionOf } from '../item.ts';
+/** Where an item is: the location lookup finds which collections have a row of it, by its uuid. */
+import {
+  type KeysPlan,
+  type KeysResult,
+  keys,
+  type LookupPlan,
+  type LookupResult,
+  lookup,
+  type View,
+} from '../../runtime/command.ts';
+import { RetryableError } from '../../runtime/errors.ts';
+import { isUuid } from './incoming.ts';
+import { type ItemRow, isForwardingTombstone, item, itemKey, transferVersionOf } from './item.ts';
 
 /** An item has one row for each collection that it was ever in. */
 const rowsPerItem = 100;
 
-type LocationPlans = { readonly first: LookupPlan<typeof item>; readonly moved: LookupPlan<typeof item> };
+export type LocationPlans = {
+  readonly first: LookupPlan<typeof item>;
+  readonly moved: LookupPlan<typeof item>;
+};
 export type Locations = {
   readonly first: Pick<LookupResult<typeof item>, 'rows'>;
   readonly moved: Pick<LookupResult<typeof item>, 'rows'>;
@@ -31,10 +43,15 @@ export const locationsPlan = (uuids: readonly string[]): LocationPlans =>
         ),
       };
 
+export const locatedRows = ({ first, moved }: Locations): readonly ItemRow[] => [
+  ...first.rows,
+  ...moved.rows,
+];
+
 /** Keyed by uuid, the row in the owning collection. Between the commits of a move two collections have one; the later counts. */
-export function owningRowsOf(rows: readonly ItemRow[]): ReadonlyMap<string, ItemRow> {
+export function owningRowsOf(locations: Locations): ReadonlyMap<string, ItemRow> {
   const owningRows = new Map<string, ItemRow>();
-  for (const row of rows) {
+  for (const row of locatedRows(locations)) {
     const known = owningRows.get(row.uuid);
     if (
       !isForwardingTombstone(row) &&
@@ -47,8 +64,8 @@ export function owningRowsOf(rows: readonly ItemRow[]): ReadonlyMap<string, Item
 
 type Located = Pick<ItemRow, 'uuid' | 'collection' | 'hop'>;
 
-const othersOf = ({ uuid, collection }: Located, { first, moved }: Locations): readonly ItemRow[] =>
-  [...first.rows, ...moved.rows].filter((row) => row.uuid === uuid && row.collection !== collection);
+const othersOf = ({ uuid, collection }: Located, locations: Locations): readonly ItemRow[] =>
+  locatedRows(locations).filter((row) => row.uuid === uuid && row.collection !== collection);
 
 /** The item's row with the greatest transfer version, if that is in another collection. */
 export function successorOf(row: Located, locations: Locations): ItemRow | undefined {
@@ -58,8 +75,7 @@ export function successorOf(row: Located, locations: Locations): ItemRow | undef
 
 /** Whether this is the item's row in its owning collection. */
 export function isStillAt(row: Located, locations: Locations): boolean {
-  const { first, moved } = locations;
-  const found = [...first.rows, ...moved.rows].find(
+  const found = locatedRows(locations).find(
     ({ uuid, collection }) => uuid === row.uuid && collection === row.collection,
   );
   return (
@@ -76,3 +92,21 @@ export const isAwaited = (row: Located, locations: Locations, apartFrom?: string
 /** The timer finalizes it within half a minute, whichever host has died. */
 export const notFinalized = () =>
   new RetryableError('an earlier transfer of the item is not finalized yet', { outcome: 'none' });
+
+/** One item of a collection. An item that has left, or may be leaving, is not found. */
+export interface OneItemReads extends Locations {
+  readonly found: KeysResult<typeof item>;
+}
+type OneItemPlan = { readonly found: KeysPlan<typeof item> } & LocationPlans;
+
+export const oneItemPlan = (view: View, uuid: string): OneItemPlan => ({
+  found: keys(item, isUuid(uuid) ? [itemKey(view, uuid)] : []),
+  ...locationsPlan(isUuid(uuid) ? [uuid.toLowerCase()] : []),
+});
+
+export function itemHere(view: View, uuid: string, { found, ...moved }: OneItemReads): ItemRow | undefined {
+  const row = isUuid(uuid) ? found.get(itemKey(view, uuid)) : undefined;
+  return row !== undefined && !isForwardingTombstone(row) && successorOf(row, moved) === undefined
+    ? row
+    : undefined;
+}
