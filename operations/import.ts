@@ -17,9 +17,9 @@ import { findUser } from '../actors/identity/account-table.ts';
 import { defaultWorkspace, normaliseUsername } from '../actors/identity/usernames.ts';
 import {
   type accountRefusals,
-  importedContentTypes,
   importLimits,
   isUnusable,
+  knownContentTypes,
   notificationTypes,
   UserImport,
   VaultImport,
@@ -67,7 +67,7 @@ export function importHandlers(options: Options): Handlers<ImportService> {
       return {
         ...importing,
         ...importLimits,
-        contentTypes: [...importedContentTypes],
+        contentTypes: [...knownContentTypes],
         notificationTypes: [...notificationTypes],
       };
     },

@@ -162,7 +162,7 @@ export const keys = <T extends AnyTable>(
 export const range = <T extends AnyTable>(
   table: T,
   options: Omit<RangePlan<T>, 'plan' | 'table'>,
-): RangePlan<T> => ({ ...options, plan: 'range', table });
+): RangePlan<T> => Object.assign({ plan: 'range' as const, table }, options);
 export const lookup = <T extends AnyTable>(
   table: T,
   values: readonly Partial<RowOf<T>>[],
@@ -178,7 +178,7 @@ export const lookup = <T extends AnyTable>(
 export const crossOwner = <T extends AnyTable>(
   table: T,
   options: Omit<CrossOwnerPlan<T>, 'plan' | 'table'>,
-): CrossOwnerPlan<T> => ({ ...options, plan: 'crossOwner', table });
+): CrossOwnerPlan<T> => Object.assign({ plan: 'crossOwner' as const, table }, options);
 
 export interface Activation {
   /** Random. No other activation of any actor has it. */

@@ -43,7 +43,8 @@ the shortest of ${runs} runs, of the requests that take ${printedMs} ms or more;
 
 A frame of the sync lane is read in one piece. It has at most 512 KiB, 40,000 commas and brackets outside strings, and 1,024
 members of one object. Before a socket has said whose it is, a frame has at most 4 KiB. On a busy machine the shortest of 60 runs
-took 4 ms for eight items of 64 kB, and 8 ms for 2,000 small ones. The worst frames that are taken, of 30,000 long numbers, took 12 ms of processor time.
+took 4 ms for eight items of 64 kB. It took 8 ms for 2,000 small ones. The worst frames that are taken, of 30,000 long numbers, took
+12 ms of processor time.
 
 | Route | Worst request | Longest slice |
 | ----- | ------------- | ------------- |

@@ -30,7 +30,7 @@ const head = `# Metrics
 
 What \`/metrics\` of the admin port tells, beside the metrics of Node and of the process that prom-client collects
 (\`nodejs_…\`, \`process_…\`). Labels are kinds, commands, outcomes and reasons, never ids, addresses or names of people.
-What to alert on: [operations.md](operations.md#watching-it).
+What to alert on: [alerts.md](alerts.md).
 `;
 
 interface Declared {

@@ -38,7 +38,7 @@ const contentTypes: ReadonlySet<string> = new Set([
 ]);
 
 /** What a client needs before it can show anything else, and so gets on the first page of a first sync. */
-export const frontContentTypes = ['SN|ItemsKey', 'SN|UserPreferences', 'SN|Theme'] as const;
+export const firstPageContentTypes = ['SN|ItemsKey', 'SN|UserPreferences', 'SN|Theme'] as const;
 
 /** Clients compute integrity without these (docs/protocol/sync.md, "Integrity"). */
 export const itemsKeyContentType = 'SN|ItemsKey';
@@ -48,7 +48,7 @@ export function isKnownContentType(value: unknown): value is string | null {
   return value === null || (typeof value === 'string' && contentTypes.has(value));
 }
 
-export const importedContentTypes: readonly string[] = [...contentTypes];
+export const knownContentTypes: readonly string[] = [...contentTypes];
 
 interface Field {
   readonly column: ColumnType | NullableColumnType;

@@ -15,7 +15,7 @@
  */
 import type { View } from '../../runtime/command.ts';
 import { type RowOf, table } from '../../runtime/table.ts';
-import { frontContentTypes, itemColumns } from './item-fields.ts';
+import { firstPageContentTypes, itemColumns } from './item-fields.ts';
 
 export const item = table({
   name: 'item',
@@ -57,7 +57,7 @@ export const item = table({
     present: { column: 'moved_to', values: [null], indexed: false },
     /** Forwarding tombstones are not live either: they are `deleted`. */
     live: { column: 'deleted', values: [false], indexed: false },
-    front: { column: 'content_type', values: frontContentTypes, indexed: true },
+    front: { column: 'content_type', values: firstPageContentTypes, indexed: true },
   },
 });
 

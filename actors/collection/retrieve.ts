@@ -14,7 +14,7 @@
 import { type RangePlan, type RangeResult, range } from '../../runtime/command.ts';
 import type { Head } from './head.ts';
 import { type ItemRow, item, transferVersionOf } from './item.ts';
-import { frontContentTypes } from './item-fields.ts';
+import { firstPageContentTypes } from './item-fields.ts';
 import { type Cursor, encodeToken, type Start, tokenAt } from './token.ts';
 
 export interface PageLimits {
@@ -125,7 +125,7 @@ function withFront(rows: readonly ItemRow[], front: readonly ItemRow[]): readonl
   return [...ahead, ...rows.filter((row) => !positionsAhead.has(row.position))];
 }
 
-const frontTypes: ReadonlySet<string | null> = new Set(frontContentTypes);
+const frontTypes: ReadonlySet<string | null> = new Set(firstPageContentTypes);
 
 function isFront(row: ItemRow): boolean {
   return frontTypes.has(row.content_type);

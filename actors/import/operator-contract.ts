@@ -18,7 +18,7 @@ import {
 } from './messages.ts';
 import { importPhases } from './phase.ts';
 
-export { importedContentTypes } from '../collection/item-fields.ts';
+export { knownContentTypes } from '../collection/item-fields.ts';
 export { notificationTypes } from '../inbox-entries.ts';
 export { isUnusable } from './key-params.ts';
 

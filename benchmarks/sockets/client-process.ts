@@ -5,8 +5,9 @@
  *        ^           |                   |                     |                            |
  *        '-----------'-- refused, or the connection is gone ---'----------------------------'
  *
- * Clients and server share a machine here, so a client that dials must cost little: bare TCP, one buffer for all reads, no promises,
- * and a port that it names. The kernel looks for a free port among thousands, which gets slow when most are in use.
+ * Clients and server share a machine here, so a client that dials must cost little. It uses bare TCP, one buffer for all reads,
+ * no promises, and a port that it names. The kernel looks for a free port among thousands, which gets slow when most are in
+ * use.
  *
  * The ticket and the socket have a connection each, as in browsers. The first one ends with the ticket: idle connections would take
  * the last open files of the server.

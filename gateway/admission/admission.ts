@@ -6,7 +6,7 @@
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { RequestHeaders } from '../http/headers.ts';
 import type { Https } from '../http/https.ts';
-import { type Refusal, refusals, tooManyRequests } from '../http/refusal.ts';
+import { type HttpRefusal, refusals, tooManyRequests } from '../http/refusal.ts';
 import type { Responder } from '../http/responder.ts';
 import type { AnyRoute } from '../http/route.ts';
 import { isMatch, type Match, type RoutedArea, type Router } from '../http/router.ts';
@@ -41,10 +41,10 @@ export interface Admission {
     req: HttpRequest,
     headers: RequestHeaders,
     arrival: Arrival,
-  ): Admitted | Refusal | undefined;
+  ): Admitted | HttpRefusal | undefined;
 }
 
-export const isAdmitted = (result: Admitted | Refusal | undefined): result is Admitted =>
+export const isAdmitted = (result: Admitted | HttpRefusal | undefined): result is Admitted =>
   result !== undefined && 'match' in result;
 
 export interface AdmissionOptions {

@@ -12,7 +12,7 @@ import { isRefused } from '../../actors/reply.ts';
 import { Sessions } from '../../actors/user/sessions/contract.ts';
 import { type Actors, unlessAbsent } from '../../runtime/handles.ts';
 import { accessCookiePrefix, parseCookies, secretsOf } from '../http/cookies.ts';
-import { type Refusal, refusals, statusOf } from '../http/refusal.ts';
+import { type HttpRefusal, refusals, statusOf } from '../http/refusal.ts';
 
 /** Both as the client sent them, empty if absent. Undefined: there is no bearer, or this server did not make it. */
 export type VerifyBearer = (authorization: string, cookieHeader: string) => Credentials | undefined;
@@ -93,7 +93,7 @@ function tokenOf(authorization: string): string | undefined {
 export type CheckSession = (
   credentials: Credentials,
   bearerSuffices: true | undefined,
-) => Promise<Refusal | undefined>;
+) => Promise<HttpRefusal | undefined>;
 
 /** The sender of a large body waits for this check. */
 const askMs = 10_000;

@@ -13,7 +13,7 @@
  * - One reader, once. When it stops early, the rest is discarded as it comes.
  */
 import type { BodyAccount } from './body.ts';
-import { type Refusal, refusals } from './refusal.ts';
+import { type HttpRefusal, refusals } from './refusal.ts';
 
 /** As much as the library hands over at once. */
 const blockBytes = 512 * 1024;
@@ -43,9 +43,9 @@ const ownBlocks = new Blocks();
 
 /** The rest of a body will not arrive. */
 export class BodyLostError extends Error {
-  readonly refusal: Refusal;
+  readonly refusal: HttpRefusal;
 
-  constructor(refusal: Refusal) {
+  constructor(refusal: HttpRefusal) {
     super(refusal.message);
     this.refusal = refusal;
   }
@@ -132,7 +132,7 @@ export class BodyStream implements AsyncIterable<Buffer> {
   }
 
   /** The rest will not come. Does nothing if all of it has come. */
-  lose(refusal: Refusal): void {
+  lose(refusal: HttpRefusal): void {
     if (this.#end === undefined) this.#finish(new BodyLostError(refusal));
   }
 

@@ -15,7 +15,7 @@ import {
   JsonTooManyValuesError,
   scanJson,
 } from './json-slices.ts';
-import { type Refusal, refusals } from './refusal.ts';
+import { type HttpRefusal, refusals } from './refusal.ts';
 
 /** Counts the bytes of bodies that are held. */
 export interface BodyAccount {
@@ -107,7 +107,7 @@ export class BodyBuffer {
     this.#capacityMax = declaredBytes === 0 ? bytesMax : declaredBytes;
   }
 
-  append(chunk: Uint8Array): Refusal | undefined {
+  append(chunk: Uint8Array): HttpRefusal | undefined {
     const length = this.#length + chunk.byteLength;
     if (length > this.#bytesMax) return refusals.bodyTooLarge;
     if (length > this.#buffer.length && !this.#grow(length)) return refusals.bodyMemoryFull;
@@ -151,7 +151,7 @@ const firstCapacity = 4 * 1024;
 const emptyBuffer = Buffer.alloc(0);
 
 export type JsonObject = Record<string, unknown>;
-export type ParsedBody = { readonly body: JsonObject } | Refusal;
+export type ParsedBody = { readonly body: JsonObject } | HttpRefusal;
 
 /** Above this size, a body is parsed in slices. Below it, the worst body takes a few milliseconds. */
 export const slicedAboveBytes = 256 * 1024;

@@ -8,7 +8,7 @@ import { type Cookies, parseCookies } from './cookies.ts';
 import type { RequestHeaders } from './headers.ts';
 import type { AskPermission } from './permission.ts';
 import type { RawBody } from './receiving.ts';
-import type { Refusal } from './refusal.ts';
+import type { HttpRefusal } from './refusal.ts';
 import type { AnyRoute, Client, RequestContext } from './route.ts';
 
 const headerCharactersMax = 512;
@@ -145,7 +145,7 @@ function queryFields(query: string): JsonObject {
   return fields;
 }
 
-export type Validated = { readonly request: unknown } | Refusal;
+export type Validated = { readonly request: unknown } | HttpRefusal;
 
 export function validateRequest(route: Pick<AnyRoute, 'request'>, merged: JsonObject): Validated {
   const result = route.request.safeParse(merged);

@@ -8,12 +8,12 @@
 import { FileStoreError } from '../../actors/files/store.ts';
 import { ActorError, OverloadedError, RetryableError, UnavailableError } from '../../runtime/errors.ts';
 import { BodyLostError } from './body-stream.ts';
-import { type Refusal, refusals } from './refusal.ts';
+import { type HttpRefusal, refusals } from './refusal.ts';
 
 const busy = 'The server is busy at the moment. Please try again.';
 
 /** The answer for the client, or undefined for an unexpected error. */
-export function refusalOf(error: unknown): Refusal | undefined {
+export function refusalOf(error: unknown): HttpRefusal | undefined {
   if (error instanceof BodyLostError) return error.refusal;
   if (error instanceof FileStoreError) return refusalOfStore(error);
   if (!(error instanceof ActorError)) return undefined;
@@ -30,7 +30,7 @@ export function refusalOf(error: unknown): Refusal | undefined {
 }
 
 /** A missing blob is a defect, so it goes into the log. */
-function refusalOfStore({ failure, cause }: FileStoreError): Refusal | undefined {
+function refusalOfStore({ failure, cause }: FileStoreError): HttpRefusal | undefined {
   switch (failure) {
     case 'full':
       return { status: 507, message: 'The server has no room for more files at the moment.' };

@@ -35,7 +35,7 @@ import { chunksOf, type Envelope, refusalReply, streamedReply, streamOf, wholeRe
 import { type AskPermission, PermissionRecheck } from './permission.ts';
 import { receive } from './receive.ts';
 import type { RawBody, Receiving, ReceivingLimits, ReceivingOptions, Recipient } from './receiving.ts';
-import { type Refusal, refusals } from './refusal.ts';
+import { type HttpRefusal, refusals } from './refusal.ts';
 import { type ReplyCapacity, ReservedCapacity } from './reply-capacity.ts';
 import type { ReplyReader } from './reply-memory.ts';
 import { anonymousReader, type Outgoing, type Replying, Responder } from './responder.ts';
@@ -184,7 +184,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     }
   }
 
-  refused(refusal: Refusal): void {
+  refused(refusal: HttpRefusal): void {
     if (this.responder.isFinished) return;
     this.#reason ??= refusal.message;
     this.#receiving?.discard();
@@ -321,13 +321,13 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
   }
 
   /** Sends the refusal if that is still possible. Otherwise breaks off the reply that has begun. */
-  #giveUp(refusal: Refusal): void {
+  #giveUp(refusal: HttpRefusal): void {
     if (this.responder.isFinished) this.responder.cut();
     else this.refused(refusal);
     this.#gone?.abort();
   }
 
-  #overdueHandler(nowMs: number): Refusal | undefined {
+  #overdueHandler(nowMs: number): HttpRefusal | undefined {
     if (this.#busySinceMs === undefined || this.match?.route.deadline === 'own') return undefined;
     const limitMs = this.#options.limits.requestDeadlineMs + deadlineGraceMs;
     return nowMs - this.#busySinceMs >= limitMs ? refusals.noAnswer : undefined;

@@ -2,7 +2,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../../actors/reply.ts';
-import { type Refusal, refusalHeaders, refusalJson } from './refusal.ts';
+import { type HttpRefusal, refusalHeaders, refusalJson } from './refusal.ts';
 import { htmlType, jsonType, type Outgoing, type OutgoingStream } from './responder.ts';
 import type { AnyRoute, ReplyStream, RouteReply } from './route.ts';
 
@@ -98,7 +98,7 @@ function bodyOf(reply: RouteReply, route: AnyRoute | undefined, envelope: Envelo
 }
 
 export function refusalReply(
-  refusal: Refusal,
+  refusal: HttpRefusal,
   route: AnyRoute | undefined,
   envelope: Envelope,
   closes: boolean,
@@ -113,7 +113,7 @@ export function refusalReply(
   };
 }
 
-function refusalText(refusal: Refusal, envelope: Envelope): string {
+function refusalText(refusal: HttpRefusal, envelope: Envelope): string {
   const json = refusalJson(refusal);
   return refusal.enveloped ? envelope(json) : json;
 }

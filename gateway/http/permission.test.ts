@@ -1,12 +1,12 @@
 import test from 'ava';
 import { FakeClock } from '../../test/kit/clock.ts';
 import { PermissionRecheck } from './permission.ts';
-import { type Refusal, refusals } from './refusal.ts';
+import { type HttpRefusal, refusals } from './refusal.ts';
 
 /** A running request, checked every second. */
-function goingOn(ask: () => Promise<Refusal | undefined>) {
+function goingOn(ask: () => Promise<HttpRefusal | undefined>) {
   const clock = new FakeClock();
-  const ended: Refusal[] = [];
+  const ended: HttpRefusal[] = [];
   let calls = 0;
   const counted = () => {
     calls += 1;

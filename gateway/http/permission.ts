@@ -3,10 +3,10 @@
  * the gateway. Short requests are over before the first recheck.
  */
 import type { Clock } from '../../runtime/clock.ts';
-import { type Refusal, refusals } from './refusal.ts';
+import { type HttpRefusal, refusals } from './refusal.ts';
 
 /** Undefined while it is valid; otherwise why it has ended. */
-export type AskPermission = () => Promise<Refusal | undefined>;
+export type AskPermission = () => Promise<HttpRefusal | undefined>;
 
 const askEveryMs = 5_000;
 /** A request also ends if the recheck fails for too long, because its owner may be unavailable for long. */
@@ -15,12 +15,12 @@ const unansweredMaxMs = 30_000;
 export class PermissionRecheck {
   readonly #ask: AskPermission;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
-  readonly #ended: (refusal: Refusal) => void;
+  readonly #ended: (refusal: HttpRefusal) => void;
   #askedMs: number;
   #answeredMs: number;
   #isAsking = false;
 
-  constructor(ask: AskPermission, clock: Pick<Clock, 'monotonicMs'>, ended: (refusal: Refusal) => void) {
+  constructor(ask: AskPermission, clock: Pick<Clock, 'monotonicMs'>, ended: (refusal: HttpRefusal) => void) {
     this.#ask = ask;
     this.#clock = clock;
     this.#ended = ended;

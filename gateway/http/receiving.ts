@@ -15,7 +15,7 @@ import type { GatewaySettings } from '../settings.ts';
 import type { BodyMemory, JsonObject } from './body.ts';
 import type { BodyStream } from './body-stream.ts';
 import type { LargeBodies } from './large-bodies.ts';
-import type { Refusal } from './refusal.ts';
+import type { HttpRefusal } from './refusal.ts';
 import type { UploadScheduler } from './upload-scheduler.ts';
 
 export type ReceivingLimits = Pick<
@@ -32,7 +32,7 @@ export interface ReceivingOptions {
   readonly checkSession: (
     credentials: Credentials,
     bearerSuffices: true | undefined,
-  ) => Promise<Refusal | undefined>;
+  ) => Promise<HttpRefusal | undefined>;
   readonly limits: ReceivingLimits;
 }
 
@@ -44,7 +44,7 @@ export interface Recipient {
   readonly startedMs: number;
   /** `fields` are those of a JSON body. `raw` is a body of another kind. */
   received(fields: JsonObject, raw: RawBody): void;
-  refused(refusal: Refusal): void;
+  refused(refusal: HttpRefusal): void;
   failed(error: unknown): void;
   /** The handler waits for more of its stream, or has just received some. */
   waitsForBody(isWaiting: boolean): void;
@@ -56,7 +56,7 @@ export interface Recipient {
 export interface Receiving {
   start(): void;
   /** A refusal if the client takes too long. */
-  overdue(nowMs: number): Refusal | undefined;
+  overdue(nowMs: number): HttpRefusal | undefined;
   /** Whether some of it has not come yet. */
   readonly isComing: boolean;
   /** Call before the reply: the rest of the body is discarded. */

@@ -4,7 +4,7 @@ import type { Refusal as DomainRefusal, RefusalReason } from '../../actors/reply
  * An answer that the gateway gives instead of the handler. It is a value and not an exception: refusing must stay
  * cheap under a flood, and building a stack trace is not.
  */
-export interface Refusal {
+export interface HttpRefusal {
   readonly status: number;
   readonly message: string;
   readonly tag?: string;
@@ -60,13 +60,13 @@ export const refusals = {
     message: 'The server did not finish in time. Please try again.',
     retryAfterMs: 1_000,
   },
-} as const satisfies Record<string, Refusal>;
+} as const satisfies Record<string, HttpRefusal>;
 
-export function tooManyRequests(retryAfterMs: number): Refusal {
+export function tooManyRequests(retryAfterMs: number): HttpRefusal {
   return { status: 429, message: 'Too many requests. Please try again later.', retryAfterMs };
 }
 
-export function methodNotAllowed(allowed: readonly string[]): Refusal {
+export function methodNotAllowed(allowed: readonly string[]): HttpRefusal {
   return {
     status: 405,
     message: 'This endpoint does not support that method.',
@@ -77,13 +77,13 @@ export function methodNotAllowed(allowed: readonly string[]): Refusal {
 export function refusalHeaders({
   headers,
   retryAfterMs,
-}: Refusal): Readonly<Record<string, string>> | undefined {
+}: HttpRefusal): Readonly<Record<string, string>> | undefined {
   if (retryAfterMs === undefined) return headers;
   return { ...headers, 'Retry-After': String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) };
 }
 
 /** The inner body of a refusal as JSON text (docs/protocol/http.md, "Errors"). */
-export function refusalJson(refusal: Refusal): string {
+export function refusalJson(refusal: HttpRefusal): string {
   const { tag, message } = refusal;
   return JSON.stringify({ error: tag === undefined ? { message } : { tag, message } });
 }

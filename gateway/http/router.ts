@@ -5,7 +5,7 @@
  * The router refuses a path that another program, in front of or behind this server, could read differently. That is an escaped
  * slash, a dot segment, an empty segment, a broken escape or a control character.
  */
-import { methodNotAllowed, type Refusal, refusals } from './refusal.ts';
+import { type HttpRefusal, methodNotAllowed, refusals } from './refusal.ts';
 import { type BaseHeaders, standardHeaders } from './reply-headers.ts';
 import type { AnyRoute, Area } from './route.ts';
 
@@ -46,12 +46,12 @@ const defaultParameterCharactersMax = 1_024;
 
 export interface Router {
   /** `method` in lower case, `path` as the client sent it, without the query. */
-  find(method: string, path: string): Match | Refusal;
+  find(method: string, path: string): Match | HttpRefusal;
   /** The rules for a path, whether a route answers there or not. */
   areaOf(path: string): RoutedArea;
 }
 
-export const isMatch = (matchOf: Match | Refusal): matchOf is Match => 'route' in matchOf;
+export const isMatch = (matchOf: Match | HttpRefusal): matchOf is Match => 'route' in matchOf;
 
 const nowhere: RoutedArea = { headers: standardHeaders, ownOptions: false, methods: undefined };
 
@@ -87,7 +87,7 @@ export function createRouter(routes: readonly AnyRoute[], areas: readonly Area[]
     insert({ route, index, headers, parameters: undefined }, root, literalPaths);
   });
 
-  function matchOf(path: string): PathMatch | Refusal {
+  function matchOf(path: string): PathMatch | HttpRefusal {
     const literal = literalPaths.get(path);
     if (literal !== undefined) return { endpoints: literal, values: [], charactersMax: 0 };
     const raw = segmentsOf(path);

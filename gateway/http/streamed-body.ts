@@ -2,7 +2,7 @@
 import { BodyStream } from './body-stream.ts';
 import { ThroughputWatch } from './minimum-throughput.ts';
 import type { Receiving, ReceivingOptions, Recipient } from './receiving.ts';
-import { type Refusal, refusals } from './refusal.ts';
+import { type HttpRefusal, refusals } from './refusal.ts';
 import type { ScheduledUpload } from './upload-scheduler.ts';
 import { type HttpResponse, resetIdleTimer } from './uws.ts';
 
@@ -69,7 +69,7 @@ export class StreamedBody implements Receiving {
     this.#recipient.received({}, this.#stream);
   }
 
-  overdue(nowMs: number): Refusal | undefined {
+  overdue(nowMs: number): HttpRefusal | undefined {
     // The clock of the library bounds what comes after the reply.
     if (this.#ended || this.#paused || (this.#over && this.isComing)) return undefined;
     // The handler is notified, so that it can clean up, and answers with the refusal.

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { FakeClock } from '../../test/kit/clock.ts';
 import { BodyMemory, type JsonObject } from './body.ts';
 import { LargeBodies } from './large-bodies.ts';
-import type { Refusal } from './refusal.ts';
+import type { HttpRefusal } from './refusal.ts';
 import { route } from './route.ts';
 import { UploadScheduler } from './upload-scheduler.ts';
 import type { HttpResponse } from './uws.ts';
@@ -40,7 +40,7 @@ function world() {
   const recipient = {
     startedMs: 0,
     received: (fields: JsonObject) => ended.push(fields),
-    refused: (refusal: Refusal) => ended.push(refusal),
+    refused: (refusal: HttpRefusal) => ended.push(refusal),
     failed: (error: unknown) => ended.push(error),
     waitsForBody() {},
     bodyEnded() {},

@@ -21,7 +21,7 @@ import {
 import { fieldNamesOf } from './context.ts';
 import type { WaitingBody } from './large-bodies.ts';
 import type { Receiving, ReceivingOptions, Recipient } from './receiving.ts';
-import { type Refusal, refusals } from './refusal.ts';
+import { type HttpRefusal, refusals } from './refusal.ts';
 import type { AnyRoute } from './route.ts';
 import type { HttpResponse } from './uws.ts';
 
@@ -58,7 +58,7 @@ export class WholeBody implements Receiving, WaitingBody {
   #over = false;
   /** Whether the body is no longer wanted. */
   #ended = false;
-  #checked: Promise<Refusal | undefined> | undefined;
+  #checked: Promise<HttpRefusal | undefined> | undefined;
   #waitsSinceMs: number | undefined;
   #hasTurn = false;
   #network: string | undefined;
@@ -83,7 +83,7 @@ export class WholeBody implements Receiving, WaitingBody {
     });
   }
 
-  overdue(nowMs: number): Refusal | undefined {
+  overdue(nowMs: number): HttpRefusal | undefined {
     if (this.#waitsSinceMs !== undefined && nowMs - this.#waitsSinceMs >= turnWaitMs) {
       return refusals.bodyOfOthersFirst;
     }
@@ -236,7 +236,7 @@ export class WholeBody implements Receiving, WaitingBody {
     else this.#recipient.received(parsed.body, undefined);
   }
 
-  #refuse(refusal: Refusal): void {
+  #refuse(refusal: HttpRefusal): void {
     this.#over = true;
     this.#recipient.refused(refusal);
   }

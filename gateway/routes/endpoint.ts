@@ -181,7 +181,7 @@ export const errorBodySchema = z.object({
 /** Answers with the result of `replyOf`, or the refusal. */
 export function answered<Ok>(answer: Answer<Ok>, replyOf: (ok: Ok) => RouteReply): RouteReply {
   if (isRefused(answer)) return refusedAnswer(answer.refused, answer.caller);
-  return { ...replyOf(answer.ok), caller: answer.caller };
+  return Object.assign(replyOf(answer.ok), { caller: answer.caller });
 }
 
 /** The same for an actor that may not exist (any more), which is refused as `absent`. */

@@ -7,7 +7,7 @@ import type { ClientAddress } from '../admission/client-address.ts';
 import type { Cors } from '../admission/cors.ts';
 import type { RateLimiter } from '../admission/rate-limit.ts';
 import type { RequestHeaders } from '../http/headers.ts';
-import { type Refusal, refusals, tooManyRequests } from '../http/refusal.ts';
+import { type HttpRefusal, refusals, tooManyRequests } from '../http/refusal.ts';
 import type { HttpRequest, HttpResponse } from '../http/uws.ts';
 import type { SocketClaims, SocketTokens } from './tokens.ts';
 
@@ -25,15 +25,15 @@ export type AdmitSocket = (
   res: HttpResponse,
   req: HttpRequest,
   headers: RequestHeaders,
-) => SocketClaims | Refusal;
+) => SocketClaims | HttpRefusal;
 
-const foreignOrigin: Refusal = { status: 403, message: 'Pages of this origin may not connect.' };
+const foreignOrigin: HttpRefusal = { status: 403, message: 'Pages of this origin may not connect.' };
 
 export function createSocketAdmission(options: SocketAdmissionOptions): AdmitSocket {
   const { cors, gate, limiter, clientAddress, tokens } = options;
 
   /** Counted like any request without a session. */
-  function counted(res: HttpResponse, headers: RequestHeaders, refusal: Refusal): Refusal {
+  function counted(res: HttpResponse, headers: RequestHeaders, refusal: HttpRefusal): HttpRefusal {
     if (!limiter.limits(limiter.public)) return refusal;
     const address = Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
     const waitMs = limiter.take(

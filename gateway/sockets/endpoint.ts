@@ -13,7 +13,7 @@ import type { BodyWriterOptions } from '../http/body-writer.ts';
 import type { Connections } from '../http/connections.ts';
 import { refusalOf } from '../http/errors.ts';
 import type { Framing } from '../http/headers.ts';
-import { type Refusal, refusalHeaders, refusalJson, refusals } from '../http/refusal.ts';
+import { type HttpRefusal, refusalHeaders, refusalJson, refusals } from '../http/refusal.ts';
 import { anonymousReader, jsonType, Responder } from '../http/responder.ts';
 import { DISABLED, type HttpRequest, type HttpResponse, type WebSocketBehavior } from '../http/uws.ts';
 import type { AdmitSocket } from './admission.ts';
@@ -51,17 +51,17 @@ const backpressureBytesMax = 64 * 1_024;
 
 const pong = '{"type":"PONG"}';
 
-const restarting: Refusal = {
+const restarting: HttpRefusal = {
   status: 503,
   message: 'The server is about to restart. Please try again.',
   retryAfterMs: 1_000,
 };
-const full: Refusal = {
+const full: HttpRefusal = {
   status: 503,
   message: 'The server has too many connections at the moment. Please try again later.',
   retryAfterMs: 30_000,
 };
-const fullForUser: Refusal = {
+const fullForUser: HttpRefusal = {
   status: 429,
   message: 'This account has too many connections.',
   retryAfterMs: 60_000,
@@ -112,14 +112,14 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
     );
   }
 
-  function capacityFor(claims: SocketClaims): OpenSocket | Refusal {
+  function capacityFor(claims: SocketClaims): OpenSocket | HttpRefusal {
     const socket = new OpenSocket(claims);
     const added = hub.add(socket);
     if (added === 'added') return socket;
     return added === 'full' ? full : fullForUser;
   }
 
-  async function refusalFor(socket: OpenSocket): Promise<Refusal | undefined> {
+  async function refusalFor(socket: OpenSocket): Promise<HttpRefusal | undefined> {
     if (!(await hub.check(socket))) return refusals.invalidAuth;
     return isDraining() ? restarting : undefined;
   }
@@ -170,7 +170,7 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
   };
 }
 
-function refuse(responder: Responder, refusal: Refusal): void {
+function refuse(responder: Responder, refusal: HttpRefusal): void {
   const { status } = refusal;
   responder.send({
     status,

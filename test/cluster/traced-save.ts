@@ -34,8 +34,11 @@ export async function tracesSaves(
   const saved = (items: readonly object[]) => ({ api, items });
   const socket = await enterLane(t, phone, second);
   await run(socket, 'command-1', saved([note({ content })]));
-  for (const { url } of [first, second]) {
-    const body = saved([note({ uuid: crypto.randomUUID(), content })]);
+  const uuids = [crypto.randomUUID(), crypto.randomUUID()];
+  for (const [index, { url }] of [first, second].entries()) {
+    // The owner reads the row of an item that a client has synced before.
+    const item = { uuid: uuids[index], content, updated_at_timestamp: 1 };
+    const body = saved([note(item)]);
     t.is((await new Device({ url }, phone.account).call('POST', '/v1/items', { body })).status, 200);
   }
 
@@ -58,7 +61,8 @@ export async function tracesSaves(
   );
   const linked = roots('commit batch').flatMap(({ links = [] }) => links.map(({ spanId }) => spanId));
   for (const { spanId } of roots('commit')) t.true(linked.includes(spanId));
-  for (const secret of ['traced@example.org', phone.account.userUuid, phone.account.access, content])
+  const { userUuid, access } = phone.account;
+  for (const secret of ['traced@example.org', userUuid, access, content, ...uuids, '127.0.0.1'])
     t.false(collector.received.includes(secret), secret);
 }
 
@@ -73,6 +77,7 @@ function saveAt(entryNode: string, owner: string, listening: string): readonly s
     `notice @${listening}`,
   ];
   const steps = names.map((name, index) => `${'  '.repeat(index + 1)}${name}`);
+  const [commit = '', notice = ''] = steps.slice(-2);
   // One notice for the item, one for the position.
-  return [...steps, ...steps.slice(-1)];
+  return [...steps.slice(0, -2), commit.replace('commit', 'reads'), commit, notice, notice];
 }

@@ -37,6 +37,32 @@ test('every command that a document quotes exists, with the options that it is q
   }
 });
 
+const subcommandsOf = (help: string): readonly string[] => {
+  const [, list = ''] = /^Commands:\n((?: .*\n)+)/m.exec(help) ?? [];
+  return [...list.matchAll(/^ {2}([a-z-]+)/gm)]
+    .map(([, name = '']) => name)
+    .filter((name) => name !== 'help');
+};
+
+/** All that the command line has below these words, as `user find`. */
+async function commandsBelow(words: readonly string[] = []): Promise<readonly string[]> {
+  const help = await helpOf(words);
+  const below = await Promise.all(subcommandsOf(help).map((name) => commandsBelow([...words, name])));
+  const isGroup = /^Usage: .*\[command\]$/m.test(help);
+  return [...(isGroup ? [] : [words.join(' ')]), ...below.flat()];
+}
+
+test('docs/operations.md lists every command', async (t) => {
+  const [, section = ''] = /^## The command line\n([\s\S]*?)^## /m.exec(textOf('docs/operations.md')) ?? [];
+  const rows = [...section.matchAll(/^\| `.+$/gm)].map(([row]) => row.replaceAll('users ', 'user '));
+  const commands = await commandsBelow();
+  t.true(commands.length > 40);
+  t.deepEqual(
+    commands.filter((command) => !rows.some((row) => new RegExp(`\`${command}[\` ]`).test(row))),
+    [],
+  );
+});
+
 test('the commands that replace what the page for administrators cannot do work as they are quoted', async (t) => {
   const world = await startApi(t);
   const user = await world.server.device('alice@example.org');

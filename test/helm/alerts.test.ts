@@ -263,13 +263,42 @@ test('every alert links its section of docs/alerts.md, and each section has an a
     t.is(annotations.runbook_url, `https://docs.example.org/alerts.md#${alert.toLowerCase()}`);
 });
 
-test('every metric that docs/operations.md says to watch has an alert', async (t) => {
-  const [table = ''] = /\n\| Alert when [\s\S]*?(?=\n\n)/.exec(textOf('docs/operations.md')) ?? [];
-  const watched = [...table.matchAll(/^\| [^|]*?`([a-z]+(?:_[a-z]+)*)/gm)].map(([, name = '']) => name);
-  t.true(watched.length > 20);
-  const expressions = JSON.stringify([await rulesOf(), await rulesOf(scheduled)]);
-  t.deepEqual(
-    watched.filter((metric) => !new RegExp(`\\b${metric}\\b|\\b${metric}_bucket\\b`).test(expressions)),
-    [],
-  );
+const linksOf = (text: string): readonly string[] =>
+  [...text.matchAll(/#(scriptorium\w+)\)/g)].map(([, anchor = '']) => anchor);
+
+test('docs/alerts.md lists the alerts by their urgency, and docs/operations.md has a symptom for each', async (t) => {
+  const rules: readonly Tree[] = (await rulesOf()).groups[0].rules;
+  for (const urgency of ['critical', 'warning', 'info']) {
+    const [listed = ''] =
+      new RegExp(`^- \\*\\*${urgency}\\*\\*[\\s\\S]*?(?=\\n- |\\n\\n)`, 'm').exec(textOf('docs/alerts.md')) ??
+      [];
+    const expected = rules.filter(({ labels }) => labels.severity === urgency);
+    t.deepEqual(
+      linksOf(listed),
+      expected.map(({ alert }) => alert.toLowerCase()),
+      urgency,
+    );
+  }
+  const [symptoms = ''] = /^### By symptom[\s\S]*?(?=^### )/m.exec(textOf('docs/operations.md')) ?? [];
+  t.deepEqual([...new Set(linksOf(symptoms))].sort(), rules.map(({ alert }) => alert.toLowerCase()).sort());
+});
+
+test('docs/alerts.md says by which metric an alert comes', async (t) => {
+  const rules: readonly Tree[] = [
+    ...(await rulesOf()).groups[0].rules,
+    ...(await rulesOf(scheduled)).groups[0].rules,
+  ];
+  for (const { alert, expr } of rules) {
+    const [, when = ''] =
+      new RegExp(`^## ${alert}\\n\\n\\*\\*When\\*\\*([\\s\\S]*?)\\n\\n`, 'm').exec(
+        textOf('docs/alerts.md'),
+      ) ?? [];
+    const named = [...when.matchAll(/`((?:scriptorium|kube|up)(?:_[a-z]+)*)[`{]/g)].map(
+      ([, name = '']) => name,
+    );
+    t.true(
+      named.some((metric) => new RegExp(`\\b${metric}(?:_bucket)?\\b`).test(expr)),
+      alert,
+    );
+  }
 });

@@ -1,8 +1,10 @@
 /** The documents about the chart are true. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
+import yaml from 'js-yaml';
 import { chartReadme, chartSchema } from '../../tools/chart-documents.ts';
 import { commandsOf, replaced } from '../documentation/commands.ts';
+import { codeBlocksOf } from '../documentation/texts.ts';
 import { helm, type Manifest, manifestsOf, podOf, the } from './chart.ts';
 
 const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -71,4 +73,45 @@ test('the installation of docs/kubernetes.md can be rendered as it stands there'
   ];
   for (const server of servers)
     t.is(podOf(server).spec.containers[0].image, 'registry.example.org/scriptorium:0.1.0');
+});
+
+/** What operators type when something is wrong: in blocks, in text and in tables. */
+const typedAtNight = ['docs/operations.md', 'docs/alerts.md'].flatMap((file) => [
+  ...codeBlocksOf(file).flatMap(({ language, text }) => (language === 'sh' ? text.split('\n') : [])),
+  ...[...textOf(file).matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code),
+]);
+
+const isRunning = ({ kind }: Manifest): boolean =>
+  kind === 'Deployment' || kind === 'StatefulSet' || kind === 'CronJob';
+
+test('the commands of the guide and of the alerts name pods and sets that the chart makes', async (t) => {
+  const manifests = [...(await manifestsBy(installOnePod)), ...(await manifestsBy(installCluster))];
+  const known = new Set(
+    manifests.filter(isRunning).flatMap(({ kind, metadata: { name } }) => {
+      const set = `${kind.toLowerCase()}/${name}`;
+      return kind === 'StatefulSet' ? [set, `${name}-0`] : [set];
+    }),
+  );
+  const named = typedAtNight.flatMap((text) => text.match(/(?:[a-z]+\/)?\bnotes-scriptorium[\w-]*/g) ?? []);
+  t.true(named.length > 10);
+  t.deepEqual(
+    named.filter((name) => !known.has(name)),
+    [],
+  );
+});
+
+test('the commands of the guide and of the alerts name services of compose.yaml', (t) => {
+  const { services } = yaml.safeLoadAll(textOf('compose.yaml'))[0] as { services: Record<string, unknown> };
+  const typed = /docker compose (?:exec|restart|run --rm|logs --tail \d+) ([a-z]+(?: [a-z]+)*)/;
+  const named = typedAtNight.flatMap((text) => {
+    const [command = '', words = ''] = typed.exec(text) ?? [];
+    // The others are what runs in it.
+    return command.includes(' logs ') ? words.split(' ') : words.split(' ').slice(0, 1);
+  });
+  const found = named.filter((name) => name !== '');
+  t.true(found.length > 5);
+  t.deepEqual(
+    found.filter((name) => !(name in services)),
+    [],
+  );
 });

@@ -29,6 +29,15 @@ const { stop, awaitStop, restoreNow, awaitRestore, start } = commandsOf('docs/ku
   'awaitRestore',
   'start',
 ]);
+/** An operator's first look. Nobody answers at the public address, which the doctor says with exit code 1. */
+const { listPods, health, doctor, describe, log, restart } = commandsOf(
+  'docs/operations.md',
+  'With Kubernetes',
+  ['listPods', 'health', 'doctor', 'describe', 'log', 'restart'],
+);
+const lookAtOnePod = [listPods, health, `${doctor} || [ $? = 1 ]`, describe, log, restart].map((command) =>
+  replaced(command, inNamespace),
+);
 export const restoreOnePod = [stop, awaitStop, restoreNow, awaitRestore, start].map((command) =>
   replaced(command, inNamespace),
 );
@@ -55,6 +64,8 @@ export async function singlePod({ operator, folder }: Installation): Promise<voi
   await until(() => canSignIn(client, account), reachableLimitMs);
   await client.expectItem(await client.signIn(account), item);
   await operator.run(upgradeOnePod);
+  for (const command of lookAtOnePod) await operator.run(command);
+  await operator.rolledOut('statefulset/notes-scriptorium', namespace);
   await operator.run(`kubectl delete pod ${pod} --force --grace-period=0 ${there}`);
   await operator.rolledOut('statefulset/notes-scriptorium', namespace);
   await operator.run(tryOnePod);

@@ -20,7 +20,7 @@ import type { AccessLog } from '../../http/access-log.ts';
 import type { BodyWriterOptions } from '../../http/body-writer.ts';
 import type { Connections } from '../../http/connections.ts';
 import type { Framing, RequestHeaders } from '../../http/headers.ts';
-import { type Refusal, refusalHeaders, refusalJson, tooManyRequests } from '../../http/refusal.ts';
+import { type HttpRefusal, refusalHeaders, refusalJson, tooManyRequests } from '../../http/refusal.ts';
 import { anonymousReader, jsonType, Responder } from '../../http/responder.ts';
 import { DISABLED, type HttpRequest, type HttpResponse, type TemplatedApp } from '../../http/uws.ts';
 import type { GatewaySettings } from '../../settings.ts';
@@ -80,7 +80,7 @@ const closeTickMs = 50;
 
 interface RefusedUpgrade {
   readonly reason: UpgradeRefusal;
-  readonly refusal: Refusal;
+  readonly refusal: HttpRefusal;
 }
 
 const refused = (
@@ -211,7 +211,7 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
     },
   });
 
-  function refuse(res: HttpResponse, refusal: Refusal): void {
+  function refuse(res: HttpResponse, refusal: HttpRefusal): void {
     const responder = new Responder(res, options.requestId(), options.replies, {
       reader: anonymousReader,
       done: () => {},
