@@ -38,7 +38,7 @@ const storedSchema = z.object({
   status: z.enum(['pending', 'approved', 'denied', 'used']),
   /** The call that used it. */
   usedBy: z.string().optional(),
-  /** The key of the `Origin` that it was asked from. */
+  /** The key of the `AttemptOrigin` that it was asked from. */
   network: z.string(),
   userAgent: z.string().nullable(),
   ipAddress: z.string().nullable(),

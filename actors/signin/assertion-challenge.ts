@@ -17,7 +17,7 @@ const challengeMs = 300_000;
 /** The most networks with a challenge. Beyond it the oldest goes, and one of a known network only when there are no others. */
 const networksMax = 64;
 
-/** Keyed by the key of the network's `Origin`. */
+/** Keyed by the key of the network's `AttemptOrigin`. */
 export const assertionChallengeMap = sliceMap<{ challenge: string; untilMs: number }>({
   family: 'assertion-challenges',
   entriesMax: networksMax,

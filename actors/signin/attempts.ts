@@ -26,7 +26,7 @@ export const zeroCounters: AttemptCounters = { plain: zero, captcha: zero };
 /** Networks that are counted separately. The common count of unknown networks bounds the guesses of further ones. */
 export const networksMax = 128;
 
-/** Keyed by the key of an `Origin`. */
+/** Keyed by the key of an `AttemptOrigin`. */
 export const attemptsMap = sliceMap<AttemptCounters>({
   family: 'network-attempts',
   schema: attemptsSchema,

@@ -36,7 +36,7 @@ export const challengeMap = sliceMap({
   family: 'challenge',
   schema: z.object({
     untilMs: z.number(),
-    /** The key of the `Origin` that stored it; absent from a release that did not ask. */
+    /** The key of the `AttemptOrigin` that stored it; absent from a release that did not ask. */
     network: z.string().optional(),
     /** Absent from a release that did not ask: `factor`. */
     way: z.enum(['factor', 'recovery']).optional(),

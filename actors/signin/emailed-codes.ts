@@ -50,7 +50,7 @@ type MailedCode = z.infer<typeof codeSchema>;
 
 const noCode: MailedCode = { nonce: null, untilMs: 0, guesses: 0, requests: { count: 0, untilMs: 0 } };
 
-/** Keyed by the key of the network's `Origin`. */
+/** Keyed by the key of the network's `AttemptOrigin`. */
 export const emailedCodeMap = sliceMap<MailedCode>({
   family: 'emailed-code',
   entriesMax: networksMax,

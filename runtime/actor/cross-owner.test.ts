@@ -1,20 +1,21 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { ModelDatabase, ModelStore } from '../../test/kit/model-store/model-store.ts';
-import { type CrossOwnerPlan, crossOwner } from '../command.ts';
+import { type CrossOwnerPlan, crossOwner, range } from '../command.ts';
 import { NegativeCache } from '../read/negative-cache.ts';
 import { UnchangedSince } from '../read/unchanged-since.ts';
 import type { StoreRead, Write } from '../store/store.ts';
 import { type RowOf, table } from '../table.ts';
 import { answerPlans, type ReadRequest, sharedResults } from './reads.ts';
 
-const note = table({
-  name: 'note',
+const shape = {
   columns: { owner: 'text', name: 'text', position: 'int8', size: 'int8' },
   key: ['owner', 'name'],
   order: 'position',
   size: 'size',
-});
+} as const;
+const note = table({ name: 'note', ...shape });
+const letter = table({ name: 'letter', ...shape });
 const member = table({
   name: 'member',
   columns: { owner: 'text', member: 'text' },
@@ -66,6 +67,50 @@ test('a read of no owners does not ask the store', (t) => {
   const answers = answerPlans(plans, 'me', { negativeCache: knowsNothing() }, ask);
   if (answers instanceof Promise) return t.fail();
   t.deepEqual(sharedResults(plans, answers), { shared: { owners: [], isQuiet: true } });
+});
+
+test('each read of a plan has its own answer, from the store or from what is known to be unchanged', async (t) => {
+  const quietLimit = 1;
+  const from = (owner: string) => ({ membership, owners: [{ owner, after: 3 }] });
+  const all = { after: 0, through: 9, limit: 9 };
+  const plans = {
+    notes: range(note, all),
+    letters: range(letter, all),
+    quietNotes: crossOwner(note, { ...from('a'), limit: quietLimit }),
+    quietLetters: crossOwner(letter, { ...from('b'), limit: quietLimit }),
+    shared: crossOwner(note, { ...from('c'), limit: 9 }),
+    sharedLetters: crossOwner(letter, { ...from('d'), limit: 9 }),
+  };
+  const ask: ReadRequest = async (reads) =>
+    reads.map((read) => {
+      if (read.read === 'crossOwner')
+        return {
+          rows: [],
+          complete: true,
+          authorized: read.owners.map(({ owner }) => ({ owner, complete: true })),
+        };
+      return { rows: [row('me', read.read === 'range' ? read.table.name : '', 1)], complete: true };
+    });
+  const negativeCache = Object.assign(knowsNothing(), {
+    isQuiet: ({ limit }: { readonly limit: number }) => limit === quietLimit,
+  });
+  const results = sharedResults(plans, await answerPlans(plans, 'me', { negativeCache }, ask));
+  const namesIn = ({ rows }: { readonly rows: readonly { readonly name: string }[] }) =>
+    rows.map(({ name }) => name);
+  t.deepEqual([namesIn(results.notes), namesIn(results.letters)], [['note'], ['letter']]);
+  const { quietNotes, quietLetters, shared, sharedLetters } = results;
+  t.deepEqual(
+    [quietNotes, quietLetters, shared, sharedLetters].map(({ owners: [first] }) => [
+      first?.owner,
+      first?.upTo,
+    ]),
+    [
+      ['a', 3],
+      ['b', 3],
+      ['c', 3],
+      ['d', 3],
+    ],
+  );
 });
 
 /** A database with owners that commit notes, each at the next position, and authorize the reader or not. */

@@ -5,7 +5,7 @@
  *   asks the database nor waits.
  * - Items that fit one turn are saved in one. The answer shows the collection as it was before the save, and its token is the
  *   head after it. What another device saves later gets a later position.
- * - FurtherBatch items take several turns, in order, and other devices may save in between. The token is then the head of the last turn
+ * - More items take several turns, in order, and other devices may save in between. The token is then the head of the last turn
  *   that began where the one before had ended. What this call has saved beyond that comes back once, with the next sync.
  *
  * A sync that the client has named goes through the journal, and takes effect once (`actors/user/sync-lane/carry-out.ts`).

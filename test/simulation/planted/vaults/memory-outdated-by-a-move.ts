@@ -1,7 +1,7 @@
 /**
  * The move as one commit with two fences, which docs/decisions/0055-a-move-takes-three-commits.md decides against. The target's
  * commit also applies to the actor of the source: it leaves the forwarding tombstone, writes the head, and raises the version,
- * so that the source's next commit is fenced and the source loads its state anew. The mover is answered after that.
+ * so that the source's next commit is fenced and the source loads its state anew. Here the caller gives up before that.
  */
 import type { PlantedBug } from '../../plant.ts';
 
@@ -11,7 +11,7 @@ export const bug: PlantedBug = {
   flavour: 'vaults',
   from: 15,
   edits: [
-    // Harmless, as a host that moves an item may die after any step.
+    // Harmless, as a caller may give up on the answer of the target after any step.
     {
       file: 'actors/user/items/save-across-collections.ts',
       find: '  await finalizeAt(context, from, id, applied);\n',
@@ -23,7 +23,7 @@ export const bug: PlantedBug = {
       find: '  keepNote(turn, { map: outgoingTransferMap, timer }, { id, note });\n',
       replace: '',
     },
-    // Before the mover is answered, the source commits something. If its memory is outdated, that is fenced.
+    // A caller that does not give up has the source commit something. If its memory is outdated, that is fenced.
     {
       file: 'actors/collection/transfer.ts',
       find: '  if (transfer === undefined) return [];\n',
