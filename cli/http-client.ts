@@ -86,7 +86,7 @@ export class HttpClient {
 // biome-ignore lint/suspicious/noExplicitAny: see above
 function parsed(text: string): any {
   try {
-    return text === '' ? {} : JSON.parse(text);
+    return text === '' ? {} : (JSON.parse(text) ?? undefined);
   } catch {
     return undefined;
   }

@@ -21,7 +21,7 @@ import { addUserCommands } from './commands/users.ts';
 import { ApiConnection } from './connection.ts';
 import { CommandFailure, exitCodes } from './failure.ts';
 import { CommandSession, type Terminal } from './session.ts';
-import { columnsMax } from './table.ts';
+import { columnsMax, plain } from './table.ts';
 
 /** Values from the environment if no option is given. */
 export interface Defaults {
@@ -82,7 +82,7 @@ export async function runCommandLine(
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     if (!(error instanceof CommandFailure)) throw error;
-    terminal.err(`${error.message}\n`);
+    terminal.err(`${error.message.split('\n').map(plain).join('\n')}\n`);
     return error.exitCode;
   }
 }

@@ -60,7 +60,7 @@ export const timestamp = (date: Date | undefined) =>
 export const isoOf = (date: Date | undefined): string | null => date?.toISOString() ?? null;
 
 /** Text that others have written may not control the terminal. */
-const plain = (cell: Cell) => String(cell).replace(/\p{Cc}/gu, '·');
+export const plain = (cell: Cell) => String(cell).replace(/\p{Cc}/gu, '·');
 
 /** Narrows the widest column by one until all fit. */
 function fitted(widths: readonly number[]): readonly number[] {

@@ -6,6 +6,7 @@ import { ImportService } from '../../proto/generated/scriptorium/v1/import.ts';
 import { CommandFailure, exitCodes } from '../failure.ts';
 import { RefusedError, type ServerAddress, UnreachableError } from '../http-client.ts';
 import { type DownloadedAccount, downloadAccount } from '../import/account/download.ts';
+import { isSameAddress } from '../import/account/sign-in.ts';
 import type { ImportContext } from '../import/context.ts';
 import { ImportReport } from '../import/report.ts';
 import { runImport } from '../import/run.ts';
@@ -61,6 +62,7 @@ async function importAccount(session: CommandSession, options: AccountOptions): 
     const database = await openSqlite(path);
     const tables = new Tables(database, database, 0);
     try {
+      await refuseAnotherAccount(new ImportTarget(session), downloaded.userUuid, options.email);
       return await bring(session, tables, downloaded, options.dryRun === true);
     } finally {
       await tables.close();
@@ -90,6 +92,19 @@ async function download(
   } finally {
     spool.close();
   }
+}
+
+/**
+ * The other server chooses the uuid. It may not name an account that another import has brought here.
+ *
+ * @throws CommandFailure
+ */
+async function refuseAnotherAccount(target: ImportTarget, userUuid: string, email: string): Promise<void> {
+  const address = await target.addressOf(userUuid);
+  if (address === undefined || isSameAddress(address, email)) return;
+  throw CommandFailure.refused(
+    `The account ${userUuid} is here already, under another address. Nothing was written. Check the address.`,
+  );
 }
 
 async function bring(

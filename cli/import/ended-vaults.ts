@@ -30,15 +30,19 @@ export async function endDeletedVaults(
   }
 }
 
-/** Without those that have members who have signed in here, and those that were made here. */
+/**
+ * Without those that have members who have signed in here, those that were made here, and those that other rows of the source
+ * still name. An ended vault never comes back, so a source that lacks a part of its rows must not end it.
+ */
 export async function deletedAmong(
-  { target }: Pick<ImportContext, 'target'>,
+  { tables, target }: Pick<ImportContext, 'tables' | 'target'>,
   candidates: Iterable<string>,
   vaults: VaultStates,
 ): Promise<readonly string[]> {
   const deleted: string[] = [];
   for (const vaultUuid of candidates) {
-    if (!vaults.has(vaultUuid) && (await target.mayEndVault(vaultUuid))) deleted.push(vaultUuid);
+    if (vaults.has(vaultUuid) || (await tables.namesVault(vaultUuid))) continue;
+    if (await target.mayEndVault(vaultUuid)) deleted.push(vaultUuid);
   }
   return deleted;
 }

@@ -70,6 +70,11 @@ export class ImportTarget {
     return unlessAbsent(this.ask(ImportService.showAccount, { userUuid }));
   }
 
+  /** The address of an account here. Undefined if there is no such account. */
+  async addressOf(userUuid: string): Promise<string | undefined> {
+    return (await unlessAbsent(this.ask(UsersService.show, { userUuid })))?.email;
+  }
+
   async check(account: ImportBeginAccountRequest): Promise<ImportBeginAccountResponse> {
     const { answer } = await this.ask(ImportService.checkAccount, { account });
     if (answer === undefined) throw new Error('the server has not answered what it was asked');

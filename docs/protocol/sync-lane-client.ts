@@ -150,7 +150,17 @@ export function utf8(text: string): Uint8Array {
 
 const tail = (bits: number): number => 0x80 | (bits & 0x3f);
 
-const jsonBytes = (value: object): number => utf8(JSON.stringify(value)).length;
+/** Counted without encoding: a page of notes has hundreds of thousands of characters, and engines such as k6's are slow. */
+function jsonBytes(value: object): number {
+  const text = JSON.stringify(value);
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    // A pair of surrogates has four bytes. JSON has none that stands alone.
+    if (code >= 0x80) bytes += code < 0x800 || (code >= 0xd800 && code <= 0xdfff) ? 1 : 2;
+  }
+  return bytes;
+}
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

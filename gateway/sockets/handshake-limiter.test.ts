@@ -70,6 +70,16 @@ test('once nobody dials any more, it leaves the event loop alone', async (t) => 
   t.is(due.length, 0);
 });
 
+test('sixteen thousand clients that connect at once all wait, and are served within twenty seconds', async (t) => {
+  const { connect: dial, refused, turn, wentOn } = world();
+  const crowd = 16_000;
+  for (let client = 0; client < crowd; client += 1) dial(client);
+  await settled();
+  t.deepEqual(refused, []);
+  for (let nowMs = 0; nowMs < 20_000; nowMs += turnMs) await turn();
+  t.is(wentOn.length, crowd);
+});
+
 test('a client that would wait longer than its request may take is refused at once', async (t) => {
   const { connect: dial, refused, turn } = world();
   const served = handshakesPerTurn + waitingMax;

@@ -12,13 +12,13 @@
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 
 /**
- * 600 a second: 20,000 clients are back in 40 s, and each costs 0.3 ms twice. At 1,600 a second, other requests took twice as
+ * 800 a second: 16,000 clients are back in 23 s, and each costs 0.3 ms twice. At 1,600 a second, other requests took twice as
  * long (docs/benchmarks.md, "Idle sockets by the thousand").
  */
-export const handshakesPerTurn = 3;
+export const handshakesPerTurn = 4;
 export const turnMs = 5;
 /** For 20 s. A request is given up after 25 s (`requestDeadlineMs`). */
-export const waitingMax = 12_000;
+export const waitingMax = 16_000;
 
 export class HandshakeLimiter {
   readonly #clock: Pick<Clock, 'schedule'>;

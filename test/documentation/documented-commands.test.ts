@@ -2,8 +2,6 @@
  * Every command that the documents tell readers to type runs literally, here or in a test that takes it from there.
  * The others are listed in `test/documentation/not-run.ts`.
  */
-import { cpSync, mkdirSync, renameSync } from 'node:fs';
-import { join } from 'node:path';
 import test from 'ava';
 import { commandsIn, commandsOf, commandsToRun, isOf, replaced, scriptsOf } from './commands.ts';
 import { notRun } from './not-run.ts';
@@ -18,8 +16,23 @@ const { closeRegistration } = commandsOf('README.md', 'Decide who may register',
 const { tryTheApi } = scriptsOf('docs/protocol/README.md', 'Try it', ['tryTheApi']);
 const { backUp } = commandsOf('docs/backup.md', 'Back up', ['backUp']);
 const { list, verify } = commandsOf('docs/backup.md', 'See whether it can be restored', ['list', 'verify']);
-const { restore } = commandsOf('docs/backup.md', 'Restore', ['restore']);
+const { putAside, makeFolder, putKey, restore } = commandsOf('docs/backup.md', 'Restore', [
+  'putAside',
+  'makeFolder',
+  'putKey',
+  'restore',
+]);
 const { markAsRestored } = commandsOf('docs/backup.md', 'A copy of the data directory', ['markAsRestored']);
+
+const { examine } = commandsOf('docs/import.md', 'One evening', [
+  'makeFolder',
+  'copy',
+  'look',
+  'bulk',
+  'rest',
+  'compare',
+  'examine',
+]);
 
 const blocks = documentFiles.flatMap(codeBlocksOf);
 const commandBlocks = blocks.filter(({ language }) => language === 'sh');
@@ -107,6 +120,7 @@ test('a newcomer starts the server, makes an account, closes the registration, b
     [],
     'these are not served',
   );
+  t.regex(await sandbox.run(examine), /^(?:ok|warning) +configuration: /m);
   t.is(await sandbox.run(closeRegistration), 'The registration is closed.\n');
   await t.throwsAsync(sandbox.run(tried.replaceAll('you@example.org', 'stranger@example.org')));
   await sandbox.run(backUp);
@@ -114,7 +128,7 @@ test('a newcomer starts the server, makes an account, closes the registration, b
   t.regex(await sandbox.run(list), /^\d{8}T\d{9}Z-\w{8} .* no$/m);
   t.regex(await sandbox.run(verify), /^1 account signed in and synced 1 item, the same as in the backup\.$/m);
 
-  startAnew(sandbox);
+  await sandbox.run(`${putAside}\n${makeFolder}\n${putKey}`);
   t.regex(await sandbox.run(restore), /^The secret key here is that of the backup\.$/m);
   await sandbox.run(markAsRestored);
 
@@ -151,11 +165,4 @@ function endpointsDescribed(): ReadonlySet<string> {
     ...textOf(file).matchAll(/`((?:GET|POST|PUT|PATCH|DELETE) \/[\w/.:-]*)`/g),
   ]);
   return new Set(described.map(([, endpoint = '']) => endpoint));
-}
-
-/** A data directory with nothing but the secret. */
-function startAnew({ path }: Sandbox): void {
-  renameSync(join(path, 'data'), join(path, 'data-before'));
-  mkdirSync(join(path, 'data'), { mode: 0o700 });
-  cpSync(join(path, 'data-before', 'secret-key'), join(path, 'data', 'secret-key'));
 }

@@ -3,10 +3,12 @@ import test, { type ExecutionContext } from 'ava';
 import { generateSync } from 'otplib';
 import { defaultItemSettings } from '../../actors/collection/settings.ts';
 import { type ReceivedKeyParams, serverPasswordOf } from '../../cli/import/account/server-password.ts';
+import { ImportService } from '../../proto/generated/scriptorium/v1/import.ts';
+import { UsersService } from '../../proto/generated/scriptorium/v1/users.ts';
 import { commandsOf, replaced } from '../documentation/commands.ts';
 import { challengeOf, signIn, tokensOf } from '../kit/account.ts';
 import { Device } from '../kit/device.ts';
-import { startApi } from '../kit/internal-api.ts';
+import { callerOf, startApi } from '../kit/internal-api.ts';
 import { note } from '../kit/items.ts';
 import { runTyped } from '../kit/operator.ts';
 import { Postbox } from '../kit/postbox.ts';
@@ -124,6 +126,25 @@ test('a wrong password, a server that is away and an address that is taken here 
   t.is(refused.code, 65);
   t.like(JSON.parse(refused.out), { opened: false, tables: { users: { skipped: { taken: 1 } } } });
   t.is(await here(), undefined);
+});
+
+test('a server that names the uuid of another account does not write to that one', async (t) => {
+  const { phone, run, world } = await started(t);
+  const { userUuid } = phone.account;
+  const api = callerOf(t, world.address);
+  const account = {
+    ...{ userUuid, identifier: 'ben@example.org', passwordHash: '', createdAtMs: 1, administrator: false },
+    ...{ keyParams: { version: '004', pwNonce: nonce }, settings: [], authenticators: [], locked: false },
+  };
+  const begun = api.ask(ImportService.beginAccount, account);
+  t.like(await world.server.answered(begun), { refused: '', fresh: true });
+  for (const options of [['--dry-run'], []]) {
+    const refused = await run(options);
+    t.is(refused.code, 1);
+    t.regex(refused.err, /is here already, under another address\. Nothing was written\./);
+  }
+  const shown = await world.server.answered(api.ask(UsersService.show, { userUuid }));
+  t.is(shown.email, 'ben@example.org');
 });
 
 const oldAccounts: Readonly<Record<string, ReceivedKeyParams>> = {

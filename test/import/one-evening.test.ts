@@ -15,6 +15,7 @@ const { makeFolder, copy, look, bulk, rest, compare } = commandsOf('docs/import.
   'bulk',
   'rest',
   'compare',
+  'examine',
 ]);
 const { fromMysql } = commandsOf('docs/import.md', 'From MySQL or MariaDB', ['fromMysql']);
 const { writeDown } = commandsOf('docs/import.md', 'If you go back', ['writeDown']);

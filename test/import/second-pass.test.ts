@@ -102,6 +102,17 @@ test('a vault that was deleted there ends here, and its items are where they are
   t.deepEqual(await move.vaultsOf('ben@example.org'), { items: [ofBen], vaults: [] });
 });
 
+for (const table of ['shared_vaults', 'shared_vaults, shared_vault_users']) {
+  test(`a vault does not end because the source lacks its rows of ${table}`, async (t) => {
+    const move = await vaultOfTwo(t);
+    await move.firstPass();
+    for (const name of table.split(', ')) await move.there.run(`DELETE FROM ${name}`);
+    t.like(await move.firstPass(['--dry-run']), { endedVaults: 0 });
+    t.is((await move.pass(undefined, 65)).endedVaults, 0);
+    t.deepEqual((await move.vaultsOf('ben@example.org')).vaults, [move.vault]);
+  });
+}
+
 test('a vault that was deleted there stays if a member has signed in here', async (t) => {
   const move = await vaultOfTwo(t);
   await move.firstPass([]);

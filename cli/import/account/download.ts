@@ -1,4 +1,5 @@
 /** Fetches one account as its client does: signs in with its password, and reads everything that a first sync gives. */
+import { CommandFailure } from '../../failure.ts';
 import { HttpClient, RefusedError, type ServerAddress } from '../../http-client.ts';
 import type { Terminal } from '../../session.ts';
 import type { Spool } from '../source/spool.ts';
@@ -126,6 +127,9 @@ async function writeItems(
       }
       spool.insert('items', { ...item, user_uuid: userUuid });
       uuids.add(item.uuid);
+    }
+    if (page.cursor_token && page.cursor_token === cursor) {
+      throw CommandFailure.refused('The other server sends the same page of items again and again.');
     }
     cursor = page.cursor_token ?? undefined;
   } while (cursor !== undefined);

@@ -37,7 +37,8 @@ export async function signIn(
   prompt: Prompt,
 ): Promise<SignedIn> {
   const { verifier, challenge } = newChallenge(randomBytes(32));
-  const keyParams = await keyParamsOf(ask, { email, code_challenge: challenge, api: sessionApi }, prompt);
+  const request = { email, code_challenge: challenge, api: sessionApi };
+  const keyParams = sameAddress(await keyParamsOf(ask, request, prompt), email);
   // A server that lies about the protocol gets a password that is easier to guess, so a person has to confirm it.
   if (isEasyToGuess(keyParams) && !acceptsOldProtocol) {
     throw CommandFailure.refused(
@@ -49,7 +50,27 @@ export async function signIn(
   const body = { email, password: serverPassword, code_verifier: verifier, ephemeral: true, api: sessionApi };
   // Accounts below 004 get a token instead of a session.
   const { session, token, user } = await ask('POST', '/v2/login', { body }).catch(passwordRefused);
-  return { userUuid: user.uuid, keyParams, serverPassword, bearer: session?.access_token ?? token };
+  const userUuid = user?.uuid;
+  const bearer = session?.access_token ?? token;
+  if (typeof userUuid !== 'string' || typeof bearer !== 'string') {
+    throw CommandFailure.refused(
+      'The other server has answered the sign-in with nothing that apps understand.',
+    );
+  }
+  return { userUuid, keyParams, serverPassword, bearer };
+}
+
+/** Servers ignore case, and space around an address. */
+export const isSameAddress = (one: string, other: string): boolean =>
+  one.trim().toLowerCase() === other.trim().toLowerCase();
+
+/** The account gets the address that the server names, so a server that lies could take the address of somebody else here. */
+function sameAddress(keyParams: ReceivedKeyParams, email: string): ReceivedKeyParams {
+  const identifier = String(keyParams.identifier ?? email);
+  if (isSameAddress(identifier, email)) return { ...keyParams, identifier };
+  throw CommandFailure.refused(
+    `The other server answers for ${identifier}, which is not the address that was asked for. Nothing was written.`,
+  );
 }
 
 interface ParamsRequest {

@@ -377,6 +377,19 @@ export class Tables {
     }));
   }
 
+  /** Whether any row is left of the vault. A server that deletes one clears all of these. */
+  async namesVault(vaultUuid: string): Promise<boolean> {
+    const places = [
+      '`shared_vaults` WHERE `uuid` = ?',
+      '`shared_vault_users` WHERE `shared_vault_uuid` = ?',
+      '`items` WHERE `shared_vault_uuid` = ?',
+    ];
+    for (const place of places) {
+      if ((await this.#main.all(`SELECT 1 AS n FROM ${place} LIMIT 1`, [vaultUuid])).length > 0) return true;
+    }
+    return false;
+  }
+
   async members(vaultUuid: string): Promise<readonly SourceMember[]> {
     const rows = await this.#main.all('SELECT * FROM `shared_vault_users` WHERE `shared_vault_uuid` = ?', [
       vaultUuid,

@@ -1,5 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { LaneFrames } from '../../../docs/protocol/sync-lane-client.ts';
 import { commandDigestOf } from './digest.ts';
 import {
   clientFrameTypes,
@@ -190,4 +191,15 @@ test('any JSON at all is refused or read', (t) => {
       t.notThrows(() => read({ ...command, [key]: value }));
     }),
   );
+});
+
+test('the published client measures payloads in bytes', (t) => {
+  for (const text of ['', 'plain', 'é', 'ÿĀ߿', 'ࠀ€\uffff', '😀', '\ud800', 'a\udc00b', '"\n']) {
+    const payload = { text };
+    t.is(
+      new LaneFrames().make('PING', payload).payloadLength,
+      Buffer.byteLength(JSON.stringify(payload)),
+      text,
+    );
+  }
 });
