@@ -120,6 +120,13 @@ test('migrate says when there is nothing to do, and why it cannot be', async (t)
   t.deepEqual([refused.code, refused.out, refused.err], [1, '', 'DATABASE_URL is not set.\n']);
 });
 
+test('a failure cannot control the terminal with text of another server, and keeps its lines', async (t) => {
+  const failing = () =>
+    Promise.reject(CommandFailure.refused('It says: \u001b[2J\u0007.\nNothing was written.'));
+  const refused = await runWith({ plan: failing, apply: failing }, 'migrate', 'plan');
+  t.is(refused.err, 'It says: ·[2J·.\nNothing was written.\n');
+});
+
 for (const [what, args, said] of [
   ['a command that does not exist', ['node'], /unknown command 'node'\n\(Did you mean nodes\?\)/],
   ['a missing argument', ['where', 'user'], /Name a kind and an id, or the address of a user/],

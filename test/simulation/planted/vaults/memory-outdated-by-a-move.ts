@@ -1,7 +1,7 @@
 /**
  * The move as one commit with two fences, which docs/decisions/0055-a-move-takes-three-commits.md decides against. The target's
  * commit also applies to the actor of the source: it leaves the forwarding tombstone, writes the head, and raises the version,
- * so that the source's next commit is fenced and the source loads its state anew. Here the caller gives up before that.
+ * so that the source's next commit is fenced and the source loads its state anew. Here nobody makes it commit.
  */
 import type { PlantedBug } from '../../plant.ts';
 
@@ -11,7 +11,7 @@ export const bug: PlantedBug = {
   flavour: 'vaults',
   from: 15,
   edits: [
-    // Harmless, as a caller may give up on the answer of the target after any step.
+    // Harmless, where a note and a timer make the source finalize.
     {
       file: 'actors/user/items/save-across-collections.ts',
       find: '  await finalizeAt(context, from, id, applied);\n',
