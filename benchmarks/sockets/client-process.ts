@@ -14,8 +14,9 @@
  */
 import { connect, type Socket } from 'node:net';
 import { setPriority } from 'node:os';
+import { parseFrame } from '../../cli/smoke-test/server-frame.ts';
 import { parseReply } from '../http-load.ts';
-import { laneFrame, opcodes, parseFrame, pong, textFrame } from '../support/frames.ts';
+import { laneFrame, opcodes, pong, textFrame } from '../support/frames.ts';
 
 export interface ClientDevice {
   readonly url: string;

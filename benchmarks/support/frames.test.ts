@@ -1,6 +1,7 @@
 import test from 'ava';
+import { parseFrame } from '../../cli/smoke-test/server-frame.ts';
 import { LaneFrames } from '../../docs/protocol/sync-lane-client.ts';
-import { laneFrame, opcodes, parseFrame, textFrame } from './frames.ts';
+import { laneFrame, opcodes, textFrame } from './frames.ts';
 
 /** As a server sends it. */
 function unmasked(text: string): Buffer {

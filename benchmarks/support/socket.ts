@@ -1,8 +1,9 @@
 /** A client's socket on bare TCP: ten thousand of them must fit into one process beside the load. */
 import { connect, type Socket } from 'node:net';
+import { parseFrame } from '../../cli/smoke-test/server-frame.ts';
 import { parseReply } from '../http-load.ts';
 import { type Account, post } from './api-client.ts';
-import { opcodes, parseFrame, pong, textFrame } from './frames.ts';
+import { opcodes, pong, textFrame } from './frames.ts';
 
 export interface OpenSocket {
   send(text: string): void;

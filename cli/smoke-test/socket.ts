@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { Socket } from 'node:net';
+import { parseFrame } from './server-frame.ts';
 
 const opcodes = { text: 1, close: 8 };
 
@@ -87,10 +88,11 @@ export class ClientSocket {
   }
 
   #take(): void {
-    for (let frame = frameOf(this.#bytes); frame !== undefined; frame = frameOf(this.#bytes)) {
-      this.#bytes = frame.rest;
-      if (frame.opcode === opcodes.close) this.#end(frame.payload);
-      if (frame.opcode === opcodes.text) this.#types.add(JSON.parse(frame.payload.toString()).type);
+    for (let frame = parseFrame(this.#bytes); frame !== undefined; frame = parseFrame(this.#bytes)) {
+      const payload = this.#bytes.subarray(frame.start, frame.end);
+      this.#bytes = this.#bytes.subarray(frame.end);
+      if (frame.opcode === opcodes.close) this.#end(payload);
+      if (frame.opcode === opcodes.text) this.#types.add(JSON.parse(payload.toString()).type);
     }
     this.#changed();
   }
@@ -98,20 +100,3 @@ export class ClientSocket {
 
 const reasonOf = (payload: Buffer): string =>
   payload.length < 2 ? 'no code' : `${payload.readUInt16BE()} ${payload.toString('utf8', 2)}`.trimEnd();
-
-/** The first frame, as servers send them: without a mask. Undefined: it is incomplete. */
-function frameOf(bytes: Buffer) {
-  if (bytes.length < 2) return undefined;
-  const short = bytes.readUInt8(1);
-  const headBytes = 2 + (short === 126 ? 2 : short === 127 ? 8 : 0);
-  if (bytes.length < headBytes) return undefined;
-  const length =
-    short === 126 ? bytes.readUInt16BE(2) : short === 127 ? Number(bytes.readBigUInt64BE(2)) : short;
-  const end = headBytes + length;
-  if (bytes.length < end) return undefined;
-  return {
-    opcode: bytes.readUInt8(0) & 15,
-    payload: bytes.subarray(headBytes, end),
-    rest: bytes.subarray(end),
-  };
-}

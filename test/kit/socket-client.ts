@@ -2,6 +2,7 @@
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ExecutionContext } from 'ava';
+import { parseFrame } from '../../cli/smoke-test/server-frame.ts';
 
 export interface RefusedUpgrade {
   readonly status: number;
@@ -176,22 +177,10 @@ class Connection implements SocketClient {
   }
 
   #take(): void {
-    for (;;) {
-      if (this.#bytes.length < 2) return;
-      const short = this.#bytes.readUInt8(1) & 127;
-      const headBytes = headBytesOf(short);
-      if (this.#bytes.length < headBytes) return;
-      const length =
-        short === 127
-          ? Number(this.#bytes.readBigUInt64BE(2))
-          : short === 126
-            ? this.#bytes.readUInt16BE(2)
-            : short;
-      if (this.#bytes.length < headBytes + length) return;
-      const payload = this.#bytes.subarray(headBytes, headBytes + length);
-      const opcode = this.#bytes.readUInt8(0) & 15;
-      this.#bytes = this.#bytes.subarray(headBytes + length);
-      this.#frame(opcode, payload);
+    for (let frame = parseFrame(this.#bytes); frame !== undefined; frame = parseFrame(this.#bytes)) {
+      const payload = this.#bytes.subarray(frame.start, frame.end);
+      this.#bytes = this.#bytes.subarray(frame.end);
+      this.#frame(frame.opcode, payload);
     }
   }
 
@@ -210,8 +199,6 @@ class Connection implements SocketClient {
     }
   }
 }
-
-const headBytesOf = (short: number): number => (short === 127 ? 10 : short === 126 ? 4 : 2);
 
 /** The length of the payload, with the mask bit. */
 function lengthBytes(length: number): readonly number[] {
