@@ -6,6 +6,23 @@ export const meterOf = (registry: Registry) => {
   return {
     counter: <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
       new Counter<Label>({ name, help, labelNames, registers }),
+    /** For a hot path, where finding a counter by its labels is too dear: `report` adds on collection what was counted elsewhere. */
+    collectedCounter: <Label extends string>(
+      name: string,
+      help: string,
+      labelNames: readonly Label[],
+      report: (counter: Counter<Label>) => void,
+    ) =>
+      new Counter<Label>({
+        name,
+        help,
+        labelNames,
+        registers,
+        collect() {
+          this.reset();
+          report(this);
+        },
+      }),
     histogram: (name: string, help: string, buckets: readonly number[]) =>
       new Histogram({ name, help, buckets: [...buckets], registers }),
     /** Read whenever metrics are collected. Undefined: there is no value then. */

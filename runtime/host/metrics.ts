@@ -1,4 +1,4 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
 import { meterOf } from '../meter.ts';
 import type { RuntimeMetrics } from './runtime-metrics.ts';
 
@@ -19,31 +19,22 @@ interface HostGauges {
 
 /** The runtime's metrics in Prometheus form. Labels are kinds, commands and outcomes, never ids. */
 export function prometheusRuntimeMetrics(registry: Registry, host: () => HostGauges): RuntimeMetrics {
-  const { counter, histogram } = meterOf(registry);
+  const { collectedCounter, counter, histogram } = meterOf(registry);
   const turns = new Map<string, { ok: number; error: number }>();
-  new Counter({
-    name: 'scriptorium_turns_total',
-    help: 'Turns and shared reads by command and outcome',
-    labelNames: ['command', 'outcome'],
-    registers: [registry],
-    collect() {
-      this.reset();
+  collectedCounter(
+    'scriptorium_turns_total',
+    'Turns and shared reads by command and outcome',
+    ['command', 'outcome'],
+    (counter) => {
       for (const [command, { ok, error }] of turns) {
-        this.inc({ command, outcome: 'ok' }, ok);
-        this.inc({ command, outcome: 'error' }, error);
+        counter.inc({ command, outcome: 'ok' }, ok);
+        counter.inc({ command, outcome: 'error' }, error);
       }
     },
-  });
+  );
   const commits = new Map<string, number>();
-  new Counter({
-    name: 'scriptorium_commits_total',
-    help: 'Commits by outcome',
-    labelNames: ['outcome'],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const [outcome, count] of commits) this.inc({ outcome }, count);
-    },
+  collectedCounter('scriptorium_commits_total', 'Commits by outcome', ['outcome'], (counter) => {
+    for (const [outcome, count] of commits) counter.inc({ outcome }, count);
   });
   const fenced = counter(
     'scriptorium_fenced_writes_total',
@@ -86,7 +77,7 @@ export function prometheusRuntimeMetrics(registry: Registry, host: () => HostGau
   );
   registerGauges(registry, host);
   return {
-    // Both count here and report on collection, because finding a counter by its labels costs more than a turn.
+    // Finding a counter by its labels costs more than a turn, so `turn` and `commit` only count.
     turn(command, outcome) {
       let counts = turns.get(command);
       if (counts === undefined) {

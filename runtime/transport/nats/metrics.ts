@@ -1,4 +1,4 @@
-import { Counter, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { meterOf } from '../../meter.ts';
 import type { Logger } from '../../ports.ts';
 import type { FrameError, FrameKind } from './frame.ts';
@@ -43,7 +43,7 @@ export function prometheusTransportMetrics(
   registry: Registry,
   gauges: () => TransportGauges | undefined,
 ): TransportMetrics {
-  const { counter, gauge: anyGauge } = meterOf(registry);
+  const { collectedCounter, counter, gauge: anyGauge } = meterOf(registry);
   const gauge = (name: string, help: string, read: (now: TransportGauges) => number | undefined) =>
     anyGauge(name, help, () => {
       const now = gauges();
@@ -62,20 +62,18 @@ export function prometheusTransportMetrics(
     (now) => now.callsInFlight,
   );
   gauge('scriptorium_transport_held_bytes', 'Large messages that wait to be fetched', (now) => now.heldBytes);
-  // Counted here and reported on collection, because finding a counter by its labels costs as much as a frame.
+  // Finding a counter by its labels costs as much as a frame.
   const frames = { in: new Map<string, number>(), out: new Map<string, number>() };
-  new Counter({
-    name: 'scriptorium_transport_frames_total',
-    help: 'Frames by direction and kind',
-    labelNames: ['direction', 'kind'],
-    registers: [registry],
-    collect() {
-      this.reset();
+  collectedCounter(
+    'scriptorium_transport_frames_total',
+    'Frames by direction and kind',
+    ['direction', 'kind'],
+    (reported) => {
       for (const [direction, counts] of Object.entries(frames)) {
-        for (const [kind, count] of counts) this.inc({ direction, kind }, count);
+        for (const [kind, count] of counts) reported.inc({ direction, kind }, count);
       }
     },
-  });
+  );
   const rejected = counter(
     'scriptorium_transport_rejected_frames_total',
     'Frames that were not taken, by reason',
