@@ -41,13 +41,13 @@ export interface ActiveActorsOptions {
 
 export class ActiveActors {
   readonly #options: ActiveActorsOptions;
-  readonly #actors = new Set<Actor>();
+  /** With the bytes that each held at the last check. */
+  readonly #actors = new Map<Actor, number>();
   /** By kind and id. A key of both would be a new text for each message. */
   readonly #byKind = new Map<string, Map<string, Actor>>();
   /** The actors used since they were last found idle. The others are idle, so their size does not change. */
   readonly #inUse = new Set<Actor>();
-  /** The bytes that each actor held at the last check, and their sum. */
-  readonly #bytesByActor = new Map<Actor, number>();
+  /** The sum of the bytes in `#actors`. */
   #totalBytes = 0;
   #nextFullScanAtMs = Number.NEGATIVE_INFINITY;
   #lastTickAtMs = 0;
@@ -70,7 +70,7 @@ export class ActiveActors {
     this.#cancelTick();
     this.#isSlowTicking = false;
     this.#waitingToActivate.length = 0;
-    for (const actor of [...this.#actors]) actor.leave(movedError());
+    for (const actor of [...this.#actors.keys()]) actor.leave(movedError());
   }
 
   /**
@@ -80,7 +80,7 @@ export class ActiveActors {
   async quiesce(shards: ReadonlySet<number>, withinMs: number): Promise<void> {
     const { clock } = this.#options;
     const deadlineMs = clock.monotonicMs() + withinMs;
-    const all = [...this.#actors].filter((actor) => shards.has(actor.shard));
+    const all = [...this.#actors.keys()].filter((actor) => shards.has(actor.shard));
     let busy = all.filter(isBusy);
     while (busy.length > 0 && clock.monotonicMs() < deadlineMs) {
       await sleep(clock, 1);
@@ -96,7 +96,7 @@ export class ActiveActors {
 
   /** The actors with the largest amounts, the largest first. */
   top(amountOf: (actor: Actor) => number, limit: number): readonly Actor[] {
-    return [...this.#actors]
+    return [...this.#actors.keys()]
       .map((actor) => ({ actor, amount: amountOf(actor) }))
       .toSorted((a, b) => b.amount - a.amount)
       .slice(0, limit)
@@ -116,7 +116,7 @@ export class ActiveActors {
   }
 
   get areAllIdle(): boolean {
-    return [...this.#actors].every((actor) => actor.isIdle);
+    return [...this.#actors.keys()].every((actor) => actor.isIdle);
   }
 
   /**
@@ -161,18 +161,17 @@ export class ActiveActors {
   remove(actor: Pick<Actor, 'address'>): void {
     const present = this.find(actor.address);
     if (present === undefined || present !== actor) return;
+    this.#totalBytes -= this.#actors.get(present) ?? 0;
     this.#actors.delete(present);
     this.#byKind.get(actor.address.kind)?.delete(actor.address.id);
     this.#inUse.delete(present);
-    this.#totalBytes -= this.#bytesByActor.get(present) ?? 0;
-    this.#bytesByActor.delete(present);
   }
 
   #add(actor: Actor): void {
     const { kind, id } = actor.address;
     const ofKind = this.#byKind.get(kind) ?? new Map<string, Actor>();
     this.#byKind.set(kind, ofKind.set(id, actor));
-    this.#actors.add(actor);
+    this.#actors.set(actor, 0);
   }
 
   #newActor(address: Address): Actor {
@@ -241,7 +240,7 @@ export class ActiveActors {
     const isFullScan = nowMs >= this.#nextFullScanAtMs;
     if (isFullScan) this.#nextFullScanAtMs = nowMs + Math.min(fullScanMs, idleMs / scansPerIdleTime);
     this.#lastTickAtMs = nowMs;
-    for (const actor of isFullScan ? this.#actors : this.#inUse) {
+    for (const actor of isFullScan ? this.#actors.keys() : this.#inUse) {
       this.#measure(actor);
       if (!actor.isIdle) actor.expire(nowMs);
       else if (actor.lastUsedMs < nowMs - idleMs) passivate(actor);
@@ -252,12 +251,12 @@ export class ActiveActors {
 
   #measure(actor: Actor): void {
     const bytes = actor.heldBytes;
-    this.#totalBytes += bytes - (this.#bytesByActor.get(actor) ?? 0);
-    this.#bytesByActor.set(actor, bytes);
+    this.#totalBytes += bytes - (this.#actors.get(actor) ?? 0);
+    this.#actors.set(actor, bytes);
   }
 
   #freeBytes(neededBytes: number): void {
-    const idle = [...this.#actors].filter((actor) => actor.isIdle);
+    const idle = [...this.#actors.keys()].filter((actor) => actor.isIdle);
     idle.sort((a, b) => a.lastUsedMs - b.lastUsedMs);
     let freedBytes = 0;
     for (const actor of idle) {
@@ -270,7 +269,7 @@ export class ActiveActors {
   #passivateLongestIdle(): boolean {
     let longestIdle: Actor | undefined;
     let sampled = 0;
-    for (const actor of this.#actors) {
+    for (const actor of this.#actors.keys()) {
       if (!actor.isIdle) continue;
       if (longestIdle === undefined || actor.lastUsedMs < longestIdle.lastUsedMs) longestIdle = actor;
       sampled += 1;
