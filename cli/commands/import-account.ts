@@ -62,8 +62,9 @@ async function importAccount(session: CommandSession, options: AccountOptions): 
     const database = await openSqlite(path);
     const tables = new Tables(database, database, 0);
     try {
-      await refuseAnotherAccount(new ImportTarget(session), downloaded.userUuid, options.email);
-      return await bring(session, tables, downloaded, options.dryRun === true);
+      const target = new ImportTarget(session);
+      await refuseAnotherAccount(target, downloaded.userUuid, options.email);
+      return await bring(session, { tables, target }, downloaded, options.dryRun === true);
     } finally {
       await tables.close();
     }
@@ -109,11 +110,10 @@ async function refuseAnotherAccount(target: ImportTarget, userUuid: string, emai
 
 async function bring(
   session: CommandSession,
-  tables: Tables,
+  { tables, target }: Pick<ImportContext, 'tables' | 'target'>,
   { userUuid, inVaults }: DownloadedAccount,
   dryRun: boolean,
 ): Promise<number> {
-  const target = new ImportTarget(session);
   const context: ImportContext = {
     tables,
     target,

@@ -7,7 +7,8 @@ import { firstSync, loginParams, signInWith, startMove } from './moving.ts';
 
 const key = ['--keep-closed', '--source-key-file'];
 
-test('items that were changed, deleted, added or removed, or have moved, are where they are now', async (t) => {
+/** A vault of Ada's at the other server, with Ben as a member who may write. */
+async function sharedVault(t: ExecutionContext) {
   const move = await startMove(t);
   const { there, folder } = move;
   const ada = await there.user('ada@example.org');
@@ -15,6 +16,11 @@ test('items that were changed, deleted, added or removed, or have moved, are whe
   const vault = await there.vault(ada.uuid);
   await there.member(vault, ben.uuid, 'write');
   const inVault = { shared_vault_uuid: vault, key_system_identifier: 'k', last_edited_by: ada.uuid };
+  return { move, there, folder, ada, ben, vault, inVault };
+}
+
+test('items that were changed, deleted, added or removed, or have moved, are where they are now', async (t) => {
+  const { move, there, folder, ada, ben, vault, inVault } = await sharedVault(t);
   const remaining = await there.item(ada.uuid);
   const deleted = await there.item(ada.uuid);
   await there.revision(deleted, ada.uuid, '2023-11-14 22:13:20.000');
@@ -57,13 +63,7 @@ test('items that were changed, deleted, added or removed, or have moved, are whe
 
 /** A vault of Ada's with an item of hers and one of Ben's, as a first pass has brought it. */
 async function vaultOfTwo(t: ExecutionContext) {
-  const move = await startMove(t);
-  const { there, folder } = move;
-  const ada = await there.user('ada@example.org');
-  const ben = await there.user('ben@example.org');
-  const vault = await there.vault(ada.uuid);
-  await there.member(vault, ben.uuid, 'write');
-  const inVault = { shared_vault_uuid: vault, key_system_identifier: 'k', last_edited_by: ada.uuid };
+  const { move, there, folder, ada, ben, vault, inVault } = await sharedVault(t);
   const [ofAda, ofBen] = [await there.item(ada.uuid, inVault), await there.item(ben.uuid, inVault)];
   const vanished = await there.item(ada.uuid, inVault);
   const firstPass = (options: readonly string[] = ['--keep-closed']) =>
