@@ -25,7 +25,7 @@ import { keyed, type MessageShape } from '../runtime/contract.ts';
 import type { SliceMap } from '../runtime/slice.ts';
 import { type AnyRow, type AnyTable, ownerColumn, type RowOf } from '../runtime/table.ts';
 
-/** Of one source. */
+/** The most notes that one source keeps. */
 export const transfersMax = 100;
 /** Longer than any call is waited for. */
 const finalizedAfterMs = 30_000;

@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 const reserved = 256;
 
 /**
- * How many connections of clients the file descriptors allow, no more than `requested`. `limits` is Linux's report for a process. Other systems report nothing, and count as having
- * enough.
+ * How many connections of clients the file descriptors allow, no more than `requested`. `limits` is Linux's report for a process.
+ * Other systems report nothing, and count as having enough.
  */
 export function connectionsWithin(requested: number, limits = limitsOfProcess()): number {
   const [, soft] = /^Max open files\s+(\d+)\s/m.exec(limits) ?? [];

@@ -3,7 +3,7 @@
  *
  *     accounts   each account exists, closed, with its settings and factors
  *     vaults     with their members and open invites
- *     prune      ends vaults that the other server has deleted, and removes what has moved or vanished on the other server since an earlier pass
+ *     prune      ends vaults that the other server has deleted, and removes what has moved or vanished there since an earlier pass
  *     items      of each user and each vault, history first; then the messages that a user has received, and files
  *     open       the passwords sign in
  *

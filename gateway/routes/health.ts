@@ -15,7 +15,7 @@ import { viewerPage } from '../pages/viewer/page.ts';
 import { family } from './endpoint.ts';
 import type { RoutesOptions } from './options.ts';
 
-/** Of the descriptions, too. */
+/** The descriptions of the API belong to this family, too. */
 export const metadata = family({ tag: 'Health and metadata', enveloped: false });
 const { route } = metadata;
 const nothing = z.object({});

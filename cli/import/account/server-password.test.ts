@@ -14,7 +14,7 @@ test('the server password of an account of 004 is the one that the client librar
   );
 });
 
-// By Python's hashlib. `test/browser/old-accounts.test.ts` compares with the client library.
+// Python's hashlib made these. `test/browser/old-accounts.test.ts` compares with the client library.
 const vectors: readonly [string, ReceivedKeyParams, string][] = [
   ['001', oldest, 'b306618d72c7284ce7b69d36f9b4ceba8360d2499034c4b7b0f819a0a20449f3'],
   ['002', { ...oldest, version: '002' }, 'b306618d72c7284ce7b69d36f9b4ceba8360d2499034c4b7b0f819a0a20449f3'],

@@ -99,7 +99,7 @@ async function keyParamsOf(
   }
 }
 
-/** By the wording apps tell codes that the server mails from those of an authenticator app. */
+/** Only its wording tells an app whether the server asks for a mailed code or for one of an authenticator app. */
 async function codePrompt(ask: AskServer, email: string, reason: string): Promise<string> {
   if (!/e-?mail/i.test(reason)) return 'Code of the second factor: ';
   await ask('POST', '/v1/mfa/magic-link/request', { body: { email } });

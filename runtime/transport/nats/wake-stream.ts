@@ -174,9 +174,9 @@ export class WakeStream {
   async #open(client: NatsConnection): Promise<Consumer> {
     const { name, replicas, ackWaitMs } = this.#options;
     const manager = await jetstreamManager(client, { checkAPI: false });
-    await this.#createStream(manager, replicas).catch((error) => {
+    await this.#updateOrCreateStream(manager, replicas).catch((error) => {
       if (!isUnplaceable(error)) throw error;
-      return this.#createStream(manager, 1);
+      return this.#updateOrCreateStream(manager, 1);
     });
     const acknowledgement = {
       ack_wait: nanos(ackWaitMs),
@@ -194,7 +194,7 @@ export class WakeStream {
     return jetstream(client).consumers.get(name, consumerName);
   }
 
-  async #createStream(manager: JetStreamManager, replicas: number): Promise<void> {
+  async #updateOrCreateStream(manager: JetStreamManager, replicas: number): Promise<void> {
     const { name, subject, bytesMax } = this.#options;
     const changeable = {
       subjects: [subject],
