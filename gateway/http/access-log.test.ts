@@ -3,6 +3,7 @@ import { OverloadedError, UnavailableError } from '../../runtime/errors.ts';
 import { FakeClock } from '../../test/kit/clock.ts';
 import { AccessLog, type Log } from './access-log.ts';
 import { reasonOf } from './errors.ts';
+import type { AnyRoute } from './route.ts';
 
 function setUp() {
   const clock = new FakeClock();
@@ -43,4 +44,30 @@ test('unexpected errors get a line each', (t) => {
   for (let count = 0; count < 3; count += 1)
     log.answered({ route: undefined, status: 500, durationMs: 1, requestId: `r${count}`, reason: undefined });
   t.is(lines.length, 3);
+});
+
+test('refusals that a handler gave are one line a second for each route', async (t) => {
+  const { clock, lines, log } = setUp();
+  const answered = (path: string, status: number) =>
+    log.answered({
+      route: { method: 'POST', path } as AnyRoute,
+      status,
+      durationMs: 1,
+      requestId: 'r',
+      reason: undefined,
+    });
+  for (let count = 0; count < 300; count += 1) {
+    answered('/v1/sockets/sync/ticket', 503);
+    answered('/v1/sockets/tokens', 504);
+  }
+  await clock.advance(1_000);
+  answered('/v1/sockets/tokens', 504);
+  t.deepEqual(
+    lines.map(({ route, status, times }) => [route, status, times]),
+    [
+      ['/v1/sockets/sync/ticket', 503, 1],
+      ['/v1/sockets/tokens', 504, 1],
+      ['/v1/sockets/tokens', 504, 300],
+    ],
+  );
 });

@@ -3,8 +3,9 @@
  * as sent, the query, a header, an address or a body, as any of them may hold personal data.
  *
  * Ordinary requests are logged at `debug`: at full speed a line each would cost as much as the request. Failures of
- * the server are logged at `warn`, an unexpected error with its stack at `error`. A 503 is logged with its cause, at
- * most once a second for each cause, because one cause makes many of them.
+ * the server are logged at `warn`, an unexpected error with its stack at `error`. A 503 or 504 is logged at most once a
+ * second for each cause or, where its handler gave it, for each route: one cause makes many of them, and a line each
+ * would slow an overloaded server further.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../runtime/clock.ts';
@@ -14,7 +15,7 @@ import type { AnyRoute } from './route.ts';
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'>;
 
-const unavailable = 503;
+const unavailable: readonly number[] = [503, 504];
 
 export class AccessLog {
   readonly #log: Log;
@@ -39,8 +40,8 @@ export class AccessLog {
     readonly requestId: string;
     readonly reason: string | undefined;
   }): void {
-    if (status === unavailable && reason !== undefined) {
-      this.#unavailable(route, requestId, reason);
+    if (unavailable.includes(status)) {
+      this.#unavailable(route, status, requestId, reason);
       return;
     }
     const level = status >= 500 ? 'warn' : 'debug';
@@ -48,10 +49,15 @@ export class AccessLog {
     this.#log[level]({ ...subject(route, requestId), status, durationMs: Math.round(durationMs) }, 'request');
   }
 
-  #unavailable(route: AnyRoute | undefined, requestId: string, reason: string): void {
-    const times = this.#refused.times(reason);
+  #unavailable(
+    route: AnyRoute | undefined,
+    status: number,
+    requestId: string,
+    reason: string | undefined,
+  ): void {
+    const times = this.#refused.times(reason ?? route?.path ?? '');
     if (times === undefined) return;
-    this.#log.warn({ ...subject(route, requestId), status: unavailable, reason, times }, 'not answered now');
+    this.#log.warn({ ...subject(route, requestId), status, reason, times }, 'not answered now');
   }
 
   failed(route: AnyRoute | undefined, requestId: string, error: unknown): void {
