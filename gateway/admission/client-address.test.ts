@@ -22,6 +22,16 @@ test('ports, brackets and mapped addresses are understood', (t) => {
   t.is(resolve('0000:0000:0000:0000:0000:ffff:7f00:0001', '::ffff:198.51.100.1'), '198.51.100.1');
 });
 
+test('thousands of addresses later, each is still judged by the list', (t) => {
+  const { isProxy } = createClientAddress('10.0.0.0/9');
+  const verdicts = () => {
+    const addresses = Array.from({ length: 3_000 }, (_, index) => `10.${index % 256}.0.${index >> 8}`);
+    return addresses.filter((address) => isProxy(address)).length;
+  };
+  t.is(verdicts(), 1_536);
+  t.is(verdicts(), 1_536);
+});
+
 test('the list ends where it makes no sense', (t) => {
   t.is(resolve('127.0.0.1', 'unknown'), '127.0.0.1');
   t.is(resolve('127.0.0.1', '198.51.100.1, <script>, 10.0.0.1'), '10.0.0.1');
