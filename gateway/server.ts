@@ -95,6 +95,8 @@ export interface Gateway {
 }
 
 const sweepEveryMs = 1_000;
+const sweptAtOnce = 200;
+const sweepPauseMs = 5;
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: it composes the parts of the gateway.
 export function createGateway(options: GatewayOptions): Gateway {
@@ -181,12 +183,22 @@ export function createGateway(options: GatewayOptions): Gateway {
   /** One timer for all requests in flight, and none while there are none. */
   function scheduleSweep(): void {
     sweeping = true;
-    clock.schedule(sweepEveryMs, () => {
-      sweeping = false;
-      const nowMs = clock.monotonicMs();
-      for (const exchange of inFlight) exchange.overdue(nowMs);
-      if (inFlight.size > 0) scheduleSweep();
-    });
+    clock.schedule(sweepEveryMs, () => sweep(inFlight.values()));
+  }
+
+  /** A few at a time: after a crash of the process before, thousands of requests wait, and others should not wait for them. */
+  function sweep(exchanges: IterableIterator<Exchange>): void {
+    const nowMs = clock.monotonicMs();
+    for (let swept = 0; swept < sweptAtOnce; swept += 1) {
+      const { value, done } = exchanges.next();
+      if (done) {
+        sweeping = false;
+        if (inFlight.size > 0) scheduleSweep();
+        return;
+      }
+      value.overdue(nowMs);
+    }
+    clock.schedule(sweepPauseMs, () => sweep(exchanges));
   }
 
   function stopListening(): void {

@@ -101,6 +101,24 @@ test('a handler that never answers is answered for', async (t) => {
   t.is(response.headers.get('retry-after'), '1');
 });
 
+test('each of hundreds of requests that nobody answers is answered for', async (t) => {
+  const clock = new FakeClock();
+  const allAsked = latch();
+  const requests = 300;
+  let asked = 0;
+  const never = post(() => {
+    asked += 1;
+    if (asked === requests) allAsked.open();
+    return new Promise(() => {});
+  });
+  const { url } = await startGateway(t, [never], { clock, requestDeadlineMs: 10_000 });
+  const replies = Array.from({ length: requests }, () => fetch(`${url}/v1/x`, { method: 'POST' }));
+  await allAsked.promise;
+  await clock.advance(12_500);
+  const statuses = await Promise.all(replies.map(async (reply) => (await reply).status));
+  t.deepEqual(new Set(statuses), new Set([503]));
+});
+
 test('a slow reader gets the whole of a large reply, and holds nobody else up', async (t) => {
   const large = randomBytes(6 * 1024 * 1024).toString('base64');
   const { port, url } = await startGateway(t, [
