@@ -139,13 +139,14 @@ export function socketRoutes(
       replies: { 200: z.object({ token: z.string() }) },
       refusals: [401, 504],
       handle: async ({ actors, credentials, ask }) => {
-        if (!(await handshakes.next())) return notNow;
-        const session = sessionOf(actors, credentials, { ...ask, deadlineMs: tokenMs });
         try {
-          return await signedInAnswer(session, ({ sessionUuid }) => ({
-            status: 200,
-            body: { token: socketTokens.mint({ userUuid: credentials.userUuid, sessionUuid }) },
-          }));
+          return await handshakes.run(() => {
+            const session = sessionOf(actors, credentials, { ...ask, deadlineMs: tokenMs });
+            return signedInAnswer(session, ({ sessionUuid }) => ({
+              status: 200,
+              body: { token: socketTokens.mint({ userUuid: credentials.userUuid, sessionUuid }) },
+            }));
+          }, notNow);
         } catch (error) {
           if (refusalOf(error)?.status === 503) return notNow;
           throw error;
@@ -175,12 +176,12 @@ export function socketRoutes(
       refusals: [401],
       handle: async (context, { deviceId }) => {
         if (!isAdvertised(context)) return unavailable(false);
-        // A process that has just started is often ready by the time a client may proceed.
-        if (!(await handshakes.next())) return unavailable(true);
-        const state = await availability();
-        if (state !== 'available') return unavailable(state === 'not-ready');
-        if (!isDeviceId(deviceId)) return invalidDevice;
-        return mint(context, deviceId);
+        return handshakes.run(async () => {
+          // Asked now: a process that has just started is often ready by the time a client may proceed.
+          const state = await availability();
+          if (state !== 'available') return unavailable(state === 'not-ready');
+          return isDeviceId(deviceId) ? mint(context, deviceId) : invalidDevice;
+        }, unavailable(true));
       },
     }),
   ];

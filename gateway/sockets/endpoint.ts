@@ -131,7 +131,7 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
     open: () => void,
   ): Promise<void> {
     try {
-      const refusal = (await handshakes.next()) ? await refusalFor(socket) : full;
+      const refusal = await handshakes.run<HttpRefusal | undefined>(() => refusalFor(socket), full);
       if (responder.isFinished) return hub.remove(socket);
       if (refusal === undefined) return open();
       hub.remove(socket);

@@ -25,10 +25,12 @@ function world(t: ExecutionContext) {
     },
     isDraining: () => false,
     verify: () => ({ userUuid: 'user', sessionUuid: 'session', pair: 'pair' }) as SyncTicket,
-    nextHandshake: () =>
-      new Promise<boolean>((resolve) => {
+    async handshake<T>(redeemed: () => Promise<T>, refused: T): Promise<T> {
+      const isAdmitted = await new Promise<boolean>((resolve) => {
         admit = resolve;
-      }),
+      });
+      return isAdmitted ? redeemed() : refused;
+    },
     redeem(ticket: SyncTicket, gateway: string) {
       t.is(gateway, 'gateway');
       spent.push(ticket);

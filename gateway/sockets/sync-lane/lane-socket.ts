@@ -63,7 +63,7 @@ export interface LaneServices {
   isDraining(): boolean;
   verify(ticket: string, deviceId: string): SyncTicket | undefined;
   /** Resolves to true when this socket may authenticate, or at once to false: too many wait. */
-  nextHandshake(): Promise<boolean>;
+  handshake<T>(redeemed: () => Promise<T>, refused: T): Promise<T>;
   /** `gateway` hears of the session from then on. @throws ActorError */
   redeem(ticket: SyncTicket, gateway?: string): Promise<Redeemed>;
   /** A slot among the sockets of the user. False: there is none. */
@@ -273,11 +273,14 @@ export class LaneSocket {
     if (ticket === undefined) return 'AUTH_REJECTED';
     this.#state = 'authenticating';
     this.#forgetTimer();
-    const isAdmitted = await this.#lane.nextHandshake();
+    return this.#lane.handshake<Credentials | EndCode>(() => this.#admitted(ticket, auth), 'SYNC_DISABLED');
+  }
+
+  async #admitted(ticket: SyncTicket, { deviceId }: AuthRequest): Promise<Credentials | EndCode> {
     // A socket that has ended meanwhile may not take a slot: nothing would free it.
-    if (!isAdmitted || this.#isEnded) return 'SYNC_DISABLED';
+    if (this.#isEnded) return 'SYNC_DISABLED';
     const credentials = credentialsOf(ticket);
-    this.#deviceId = auth.deviceId;
+    this.#deviceId = deviceId;
     this.#credentials = credentials;
     if (!this.#lane.admit(this, ticket.userUuid)) return 'SOCKET_LIMIT';
     const watch = this.#lane.watch(credentials, () => this.#end('NOT_AUTHORIZED'));

@@ -132,7 +132,7 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
     schedule: (delayMs, callback) => clock.schedule(delayMs, callback),
     isDraining: options.isDraining,
     verify: (ticket, deviceId) => tickets.verify(ticket, deviceId),
-    nextHandshake: () => options.handshakes.next(),
+    handshake: (redeemed, refused) => options.handshakes.run(redeemed, refused),
     redeem,
     admit(socket, userUuid) {
       const sockets = users.get(userUuid) ?? new Set();
