@@ -100,7 +100,7 @@ async function runSmokeTest(options: ServerAddress, { monotonicMs, onStep }: Wat
 
   const useIt = async (first: TestSession): Promise<void> => {
     const second = await step('sign in on a second device', () => client.signIn(account));
-    const socket = await step('open its socket', () => client.openSocket(second));
+    const socket = await step('open its socket', () => client.openSocket(second, monotonicMs));
     try {
       await step('save a note on the first device', () => client.save(first, item));
       await step('hear of it on the second one', () =>

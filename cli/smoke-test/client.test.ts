@@ -19,6 +19,9 @@ test('a server that answers without a token for the socket is found before a soc
     deadlineMs: 10_000,
   });
   const session = { userUuid: 'ann', accessToken: 'secret' };
-  await t.throwsAsync(client.openSocket(session), { message: 'the server answered without a token' });
+  await t.throwsAsync(
+    client.openSocket(session, () => 0),
+    { message: 'the server answered without a token' },
+  );
   t.is(upgrades, 0);
 });

@@ -64,12 +64,12 @@ export class SmokeTestClient {
     return sessionOf(await this.#ask('POST', '/v2/login', { body }));
   }
 
-  async openSocket(session: TestSession): Promise<ClientSocket> {
+  async openSocket(session: TestSession, monotonicMs: () => number): Promise<ClientSocket> {
     const { token } = await this.#ask('POST', '/v1/sockets/tokens', { session });
     if (typeof token !== 'string') throw new Error('the server answered without a token');
     const url = this.#http.urlOf('/sockets');
     url.searchParams.set('authToken', token);
-    return ClientSocket.open(url, this.#http.headers(session.accessToken), this.#deadlineMs);
+    return ClientSocket.open(url, this.#http.headers(session.accessToken), this.#deadlineMs, monotonicMs);
   }
 
   /** @throws Error unless the server confirms the save */

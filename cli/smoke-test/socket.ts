@@ -1,4 +1,4 @@
-/** A minimal client socket for a test: it opens, and records the types of the frames. */
+/** A minimal client socket for a test: it opens, and records the types of the frames, and how it ended. */
 import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -9,33 +9,47 @@ const opcodes = { text: 1, close: 8 };
 
 export class ClientSocket {
   readonly #socket: Socket;
+  readonly #monotonicMs: () => number;
+  readonly #openedMs: number;
   #bytes: Buffer;
   /** Why the socket has closed, once it has. */
   #closed: Error | undefined;
-  #closing = 'without a close frame';
+  /** The first sign of its end. */
+  #end: string | undefined;
+  #lastType: string | undefined;
   /** The types of the frames so far. */
   readonly #types = new Set<string>();
   #changed: () => void = () => {};
 
-  private constructor(socket: Socket, first: Buffer) {
+  private constructor(socket: Socket, first: Buffer, monotonicMs: () => number) {
     this.#socket = socket;
+    this.#monotonicMs = monotonicMs;
+    this.#openedMs = monotonicMs();
     this.#bytes = first;
     socket.on('data', (chunk: Buffer) => {
       this.#bytes = Buffer.concat([this.#bytes, chunk]);
       this.#take();
     });
-    socket.on('error', ({ message }) => {
-      this.#closing = message;
+    socket.on('end', () => {
+      this.#end ??= 'the other side ended the connection (FIN) without a close frame';
+    });
+    socket.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+      this.#end ??= `${code ?? message} without a close frame`;
     });
     socket.on('close', () => {
-      this.#closed = new Error(`the socket was closed: ${this.#closing}`);
+      this.#closed = this.#closedError();
       this.#changed();
     });
     this.#take();
   }
 
   /** @throws Error with the answer instead of an upgrade */
-  static open(url: URL, headers: Readonly<Record<string, string>>, withinMs: number): Promise<ClientSocket> {
+  static open(
+    url: URL,
+    headers: Readonly<Record<string, string>>,
+    withinMs: number,
+    monotonicMs: () => number,
+  ): Promise<ClientSocket> {
     const request = url.protocol === 'https:' ? requestHttps : requestHttp;
     return new Promise((fulfil, reject) => {
       const upgrade = request(url, {
@@ -52,7 +66,7 @@ export class ClientSocket {
       upgrade.once('error', reject);
       upgrade.once('upgrade', (_answer: IncomingMessage, socket: Socket, first: Buffer) => {
         socket.setTimeout(0);
-        fulfil(new ClientSocket(socket, first));
+        fulfil(new ClientSocket(socket, first, monotonicMs));
       });
       upgrade.once('response', ({ statusCode }) => {
         upgrade.destroy();
@@ -82,19 +96,33 @@ export class ClientSocket {
     this.#socket.destroy();
   }
 
-  #end(payload: Buffer): void {
-    this.#closing = reasonOf(payload);
-    this.#socket.end();
+  #closedError(): Error {
+    const ms = Math.round(this.#monotonicMs() - this.#openedMs);
+    const frames = this.#lastType === undefined ? 'before any frame' : `after a frame of ${this.#lastType}`;
+    return new Error(
+      `the socket was closed ${ms} ms after it opened, ${frames}: ${this.#end ?? 'by this side'}`,
+    );
   }
 
   #take(): void {
     for (let frame = parseFrame(this.#bytes); frame !== undefined; frame = parseFrame(this.#bytes)) {
       const payload = this.#bytes.subarray(frame.start, frame.end);
       this.#bytes = this.#bytes.subarray(frame.end);
-      if (frame.opcode === opcodes.close) this.#end(payload);
-      if (frame.opcode === opcodes.text) this.#types.add(JSON.parse(payload.toString()).type);
+      if (frame.opcode === opcodes.close) this.#takeClose(payload);
+      if (frame.opcode === opcodes.text) this.#takeText(payload);
     }
     this.#changed();
+  }
+
+  #takeClose(payload: Buffer): void {
+    this.#end ??= `close frame with ${reasonOf(payload)}`;
+    this.#socket.end();
+  }
+
+  #takeText(payload: Buffer): void {
+    const type: string = JSON.parse(payload.toString()).type;
+    this.#types.add(type);
+    this.#lastType = type;
   }
 }
 
