@@ -9,8 +9,8 @@ function setUp() {
   const clock = new FakeClock();
   const lines: Record<string, unknown>[] = [];
   const nothing = () => undefined;
-  const warn = (fields: object) => void lines.push({ ...fields });
-  const log = { debug: nothing, info: nothing, warn, error: nothing, isLevelEnabled: () => true } as Log;
+  const line = (fields: object) => void lines.push({ ...fields });
+  const log = { debug: nothing, info: line, warn: line, error: nothing, isLevelEnabled: () => true } as Log;
   return { clock, lines, log: new AccessLog(log, clock) };
 }
 
@@ -37,6 +37,18 @@ test('a 503 is logged with its cause, and many with one cause are one line a sec
       ['later', 'unavailable: the database cannot take this now: 53100 could not extend file', 300],
     ],
   );
+});
+
+test('sockets that end without a close frame are one line a second for each reason', async (t) => {
+  const { clock, lines, log } = setUp();
+  for (const reason of ['slow', 'slow', 'opening']) log.socketCut(reason);
+  await clock.advance(1_000);
+  log.socketCut('slow');
+  t.deepEqual(lines, [
+    { reason: 'slow', times: 1 },
+    { reason: 'opening', times: 1 },
+    { reason: 'slow', times: 2 },
+  ]);
 });
 
 test('unexpected errors get a line each', (t) => {

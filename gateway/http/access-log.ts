@@ -5,7 +5,7 @@
  * Ordinary requests are logged at `debug`: at full speed a line each would cost as much as the request. Failures of
  * the server are logged at `warn`, an unexpected error with its stack at `error`. A 503 or 504 is logged at most once a
  * second for each cause or, where its handler gave it, for each route: one cause makes many of them, and a line each
- * would slow an overloaded server further.
+ * would slow an overloaded server further. Sockets that end without a close frame are logged likewise.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../runtime/clock.ts';
@@ -21,10 +21,12 @@ export class AccessLog {
   readonly #log: Log;
 
   readonly #refused: SampledLog;
+  readonly #cut: SampledLog;
 
   constructor(log: Log, clock: Pick<Clock, 'monotonicMs'>) {
     this.#log = log;
     this.#refused = new SampledLog(clock);
+    this.#cut = new SampledLog(clock);
   }
 
   answered({
@@ -58,6 +60,12 @@ export class AccessLog {
     const times = this.#refused.times(reason ?? route?.path ?? '');
     if (times === undefined) return;
     this.#log.warn({ ...subject(route, requestId), status, reason, times }, 'not answered now');
+  }
+
+  /** The server has closed a socket without a close frame. */
+  socketCut(reason: string): void {
+    const times = this.#cut.times(reason);
+    if (times !== undefined) this.#log.info({ reason, times }, 'socket closed without a close frame');
   }
 
   failed(route: AnyRoute | undefined, requestId: string, error: unknown): void {

@@ -3,10 +3,12 @@
  *
  *     head (admission) -> room -> the user's actor: session alive, gateway subscribed -> upgrade -> open
  *
- * Anything that prevents it is an HTTP answer to the upgrade, never a socket that opens and closes. Clients send the text `ping`
- * and close a socket on which nothing comes for two minutes. So the server answers with a JSON frame of a type that no client
- * knows, because clients parse every frame as JSON. The library pings a socket that has been silent for nearly a minute and drops
- * one that does not answer.
+ * Anything that prevents it is an HTTP answer to the upgrade, never a socket that opens and closes. So the endpoint looks once
+ * more, after the actor has answered, whether the socket may open.
+ *
+ * Clients send the text `ping` and close a socket on which nothing comes for two minutes. So the server answers with a JSON
+ * frame of a type that no client knows, because clients parse every frame as JSON. The library pings a socket that has been
+ * silent for nearly a minute and drops one that does not answer.
  */
 import type { AccessLog } from '../http/access-log.ts';
 import type { BodyWriterOptions } from '../http/body-writer.ts';
@@ -20,8 +22,9 @@ import type { AdmitSocket } from './admission.ts';
 import type { HandshakeLimiter } from './handshake-limiter.ts';
 import type { Hub } from './hub.ts';
 import type { SocketMetrics } from './metrics.ts';
-import { OpenSocket } from './open-socket.ts';
+import { type CloseReason, OpenSocket } from './open-socket.ts';
 import type { SocketClaims } from './tokens.ts';
+import { type Handshake, type UpgradeContext, Upgrades } from './upgrades.ts';
 
 export interface SocketEndpointOptions {
   readonly hub: Hub;
@@ -67,8 +70,14 @@ const fullForUser: HttpRefusal = {
   retryAfterMs: 60_000,
 };
 
-type Handshake = readonly [key: string, protocol: string, extensions: string];
-type UpgradeContext = Parameters<NonNullable<WebSocketBehavior<UserData>['upgrade']>>[2];
+/** The code of an end without a close frame. */
+const abnormal = 1006;
+/** What the library says at such an end. It says nothing at a reset. */
+const reasonsOfLibrary: Readonly<Record<string, CloseReason>> = {
+  '': 'client',
+  'Received TCP FIN before WebSocket close frame': 'client',
+  'WebSocket timed out from inactivity': 'silent',
+};
 
 export function createSocketBehavior(options: SocketEndpointOptions): WebSocketBehavior<UserData> {
   const {
@@ -84,6 +93,7 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
     framing,
     connections,
   } = options;
+  const upgrades = new Upgrades<UserData>();
 
   function upgrade(res: HttpResponse, req: HttpRequest, context: UpgradeContext): void {
     const headers = framing.headersOf(res, req);
@@ -105,11 +115,12 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
       refuse(responder, socket);
       return;
     }
-    void checkAndOpen(socket, responder, id, () =>
-      res.cork(() =>
-        res.upgrade<UserData>({ socket, endHold: connections.hold(res) }, ...handshake, context),
-      ),
-    );
+    void checkAndOpen(socket, responder, id, () => {
+      const userData = { socket, endHold: connections.hold(res) };
+      const connection = upgrades.upgrade(res, userData, handshake, context);
+      metrics.upgrade('opened');
+      if (connection !== undefined && !socket.isClosed) socket.opened(connection);
+    });
   }
 
   function capacityFor(claims: SocketClaims): OpenSocket | HttpRefusal {
@@ -119,10 +130,8 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
     return added === 'full' ? full : fullForUser;
   }
 
-  async function refusalFor(socket: OpenSocket): Promise<HttpRefusal | undefined> {
-    if (!(await hub.check(socket))) return refusals.invalidAuth;
-    return isDraining() ? restarting : undefined;
-  }
+  const refusalOfChecked = (socket: OpenSocket, isAlive: boolean): HttpRefusal | undefined =>
+    isDraining() ? restarting : isAlive && !socket.isClosed ? undefined : refusals.invalidAuth;
 
   async function checkAndOpen(
     socket: OpenSocket,
@@ -131,8 +140,9 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
     open: () => void,
   ): Promise<void> {
     try {
-      const refusal = await handshakes.run<HttpRefusal | undefined>(() => refusalFor(socket), full);
+      const isAlive = await handshakes.run<boolean | undefined>(() => hub.check(socket), undefined);
       if (responder.isFinished) return hub.remove(socket);
+      const refusal = isAlive === undefined ? full : refusalOfChecked(socket, isAlive);
       if (refusal === undefined) return open();
       hub.remove(socket);
       refuse(responder, refusal);
@@ -152,22 +162,25 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
     idleTimeout: idleSeconds,
     sendPingsAutomatically: true,
     upgrade,
-    open(ws) {
-      metrics.upgrade('opened');
-      ws.getUserData().socket.opened(ws);
-    },
+    open: upgrades.open,
     message(ws, message) {
       if (Buffer.from(message).toString('latin1') === 'ping') ws.getUserData().socket.send(pong);
     },
-    close(ws) {
+    close(ws, code, message) {
       const { socket, endHold } = ws.getUserData();
       connections.socketClosed();
       endHold();
-      socket.closed();
+      socket.closed(upgrades.isOpening ? 'opening' : reasonOf(code, message));
       hub.remove(socket);
       metrics.closed(socket.closedAs);
+      if (code === abnormal && socket.closedAs !== 'client') log.socketCut(socket.closedAs);
     },
   };
+}
+
+function reasonOf(code: number, message: ArrayBuffer): CloseReason {
+  if (code !== abnormal) return 'client';
+  return reasonsOfLibrary[Buffer.from(message).toString('latin1')] ?? 'invalid';
 }
 
 function refuse(responder: Responder, refusal: HttpRefusal): void {

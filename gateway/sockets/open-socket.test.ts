@@ -43,7 +43,7 @@ test('a socket ends once, and a connection that is gone is not touched', (t) => 
   const to = connection();
   socket.opened(to);
   socket.end('session-ended', 1008);
-  socket.closed();
+  socket.closed('client');
   socket.end('draining', 1012);
   t.false(socket.send('a'));
   t.deepEqual(to.done, ['end 1008']);

@@ -24,7 +24,11 @@ export const closeCodes = {
 
 const dropped = 2;
 
-export type CloseReason = 'client' | 'session-ended' | 'slow' | 'draining';
+/**
+ * `slow`: the client did not read. `silent`: it did not answer a ping. `invalid`: it sent what is too large, or no WebSocket.
+ * `opening`: the library closed the socket as it opened.
+ */
+export type CloseReason = 'client' | 'session-ended' | 'slow' | 'silent' | 'invalid' | 'draining' | 'opening';
 
 export class OpenSocket implements SocketClaims {
   readonly userUuid: string;
@@ -50,9 +54,9 @@ export class OpenSocket implements SocketClaims {
     this.#connection = connection;
   }
 
-  /** The connection is gone and must not be touched. */
-  closed(): void {
-    this.#closedAs ??= 'client';
+  /** The connection is gone and must not be touched. The reason counts unless the server has ended the socket. */
+  closed(reason: CloseReason): void {
+    this.#closedAs ??= reason;
     this.#connection = undefined;
   }
 

@@ -128,7 +128,7 @@ test('a session that ends while its socket opens gets none', async (t) => {
 test('a user without sockets is subscribed to no more', async (t) => {
   const world = await openWorld();
   for (const { socket } of [world.phone, world.laptop]) {
-    socket.closed();
+    socket.closed('client');
     world.hub.remove(socket);
     world.hub.remove(socket);
   }

@@ -97,7 +97,7 @@ export async function openWorld() {
       send: (text) => frames.push(JSON.parse(text)) && 1,
       end: (reason) => {
         code = reason;
-        socket.closed();
+        socket.closed('client');
         hub.remove(socket);
       },
       close: () => {},

@@ -10,8 +10,13 @@ import { bob } from '../../kit/account.ts';
 import { note, uuidNumber } from '../../kit/items.ts';
 import { startServer } from '../../kit/server.ts';
 import { dial, parsed, type RefusedUpgrade } from '../../kit/socket-client.ts';
+import { until } from '../../kit/until.ts';
 
 const defaults = defaultsOf(gatewaySettings).sockets;
+const hasClosedFor = async (server: Awaited<ReturnType<typeof startServer>>, reason: string) => {
+  const closed = await server.registry.getSingleMetric('scriptorium_sockets_closed_total')?.get();
+  return closed?.values.some(({ labels }) => labels['reason'] === reason) ?? false;
+};
 const statusOf = (dialled: object): number | 'opened' =>
   (dialled as Partial<RefusedUpgrade>).status ?? 'opened';
 
@@ -182,7 +187,7 @@ test('a frame that is larger than anything a client has to say ends the socket',
   const socket = await (await server.device()).socket(t);
   socket.send('x'.repeat(2_000));
   await socket.closed;
-  t.pass();
+  t.true(await hasClosedFor(server, 'invalid'));
 });
 
 test('a silent socket is pinged before proxies give it up after a minute, and seldom', (t) => {
@@ -200,6 +205,9 @@ test('a socket that misses a ping is dropped, one that answers stays', async (t)
   await dead.closed;
   t.true(dead.pings > 0);
   t.false(alive.isClosed);
+  t.true(await hasClosedFor(server, 'silent'));
+  alive.end();
+  await until(() => hasClosedFor(server, 'client'));
 });
 
 test('a socket whose client does not read is dropped, and others miss nothing', async (t) => {
@@ -207,10 +215,7 @@ test('a socket whose client does not read is dropped, and others miss nothing', 
   const phone = await server.device();
   const reading = await (await phone.another()).socket(t);
   await (await phone.another()).socket(t, { reads: false });
-  const droppedForThat = async () => {
-    const closed = await server.registry.getSingleMetric('scriptorium_sockets_closed_total')?.get();
-    return closed?.values.some(({ labels }) => labels['reason'] === 'slow') ?? false;
-  };
+  const droppedForThat = () => hasClosedFor(server, 'slow');
   let saves = 0;
   // The system buffers a few megabytes of a connection.
   for (; !(await droppedForThat()) && saves < 2_000; saves += 1) {

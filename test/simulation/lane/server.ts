@@ -168,7 +168,7 @@ export class LaneServer {
     process.enter(() => {
       const socket = new OpenSocket(claims);
       const gone = () => {
-        socket.closed();
+        socket.closed('client');
         this.#hub.remove(socket);
         closed();
       };
