@@ -31,11 +31,16 @@ export class RefusedError extends Error {
   }
 }
 
+/** More than a page of items with the largest one that servers take. A hostile server would fill the memory. */
+const longestAnswerBytes = 128 * 1_048_576;
+
 export class HttpClient {
   readonly #options: ServerAddress;
+  readonly #answerBytesMax: number;
 
-  constructor(options: ServerAddress) {
+  constructor(options: ServerAddress, answerBytesMax = longestAnswerBytes) {
     this.#options = options;
+    this.#answerBytesMax = answerBytesMax;
   }
 
   /** @throws RefusedError or UnreachableError */
@@ -45,6 +50,10 @@ export class HttpClient {
       headers: { ...this.headers(bearer), ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
+    if (text === undefined) {
+      const message = `more than ${this.#answerBytesMax} bytes, which is too long`;
+      throw new RefusedError(`${method} ${path}`, status, { message });
+    }
     const answer = parsed(text);
     if (status >= 200 && status < 300 && answer !== undefined) return answer.data ?? answer;
     const { tag, message } = answer?.error ?? answer?.data?.error ?? {};
@@ -65,22 +74,35 @@ export class HttpClient {
     };
   }
 
+  /** Without a text if it is too long. */
   async #answerTo(
     method: string,
     path: string,
     init: RequestInit,
-  ): Promise<{ status: number; text: string }> {
+  ): Promise<{ status: number; text: string | undefined }> {
     const signal = AbortSignal.timeout(this.#options.deadlineMs);
     const url = this.urlOf(path);
     try {
       const answer = await fetch(url, { method, redirect: 'manual', signal, ...init });
-      return { status: answer.status, text: await answer.text() };
+      return { status: answer.status, text: await textOf(answer, this.#answerBytesMax) };
     } catch (error) {
       const { message, cause } = error as Error;
       const why = cause instanceof Error && cause.message !== '' ? cause.message : message;
       throw new UnreachableError(`${url.origin} cannot be reached: ${why}`, { cause: error });
     }
   }
+}
+
+/** Undefined if it has more bytes; the rest is not read. */
+async function textOf({ body }: Response, bytesMax: number): Promise<string | undefined> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of body ?? []) {
+    bytes += piece.length;
+    if (bytes > bytesMax) return undefined;
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString();
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: see above

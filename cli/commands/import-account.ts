@@ -1,6 +1,4 @@
 /** `import account`: one account from any server of the family, over HTTP, with its password. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ImportService } from '../../proto/generated/scriptorium/v1/import.ts';
 import { CommandFailure, exitCodes } from '../failure.ts';
@@ -10,7 +8,7 @@ import { isSameAddress } from '../import/account/sign-in.ts';
 import type { ImportContext } from '../import/context.ts';
 import { ImportReport } from '../import/report.ts';
 import { runImport } from '../import/run.ts';
-import { createSpool } from '../import/source/spool.ts';
+import { createSpool, type Spool } from '../import/source/spool.ts';
 import { openSqlite } from '../import/source/sqlite.ts';
 import { Tables } from '../import/source/tables.ts';
 import { ImportTarget } from '../import/target.ts';
@@ -18,8 +16,11 @@ import { verifyImport } from '../import/verify/verify.ts';
 import { readInputFile } from '../input-file.ts';
 import type { CommandSession } from '../session.ts';
 import { counted, formatTable } from '../table.ts';
-import type { RunWithSession, TeachingCommand } from './command.ts';
+import { withTemporaryFolder } from '../temporary-folder.ts';
+import { parseWholeNumber, type RunWithSession, type TeachingCommand } from './command.ts';
 import { serverUrl } from './smoke-test.ts';
+
+const mebibyte = 1_048_576;
 
 interface AccountOptions {
   readonly from: string;
@@ -27,6 +28,7 @@ interface AccountOptions {
   readonly accessKeyFile?: string;
   readonly history?: boolean;
   readonly oldProtocol?: boolean;
+  readonly sizeMax: number;
   readonly dryRun?: boolean;
 }
 
@@ -38,6 +40,12 @@ export function addImportAccount(group: TeachingCommand, run: RunWithSession): v
     .option('--access-key-file <file>', 'the file with its access key, if clients need one')
     .option('--history', 'also bring the history of items: two requests for each of them')
     .option('--old-protocol', 'the account is of protocol 001 or 002, and its server may know that')
+    .option(
+      '--size-max <mebibytes>',
+      'the room that the account may take in the folder of temporary files',
+      (text) => parseWholeNumber(text, 1, 1_048_576),
+      4_096,
+    )
     .option('--dry-run', 'say what would come and why something would not; nothing is written')
     .summary('bring one account from any server, with its password')
     .description(
@@ -54,44 +62,46 @@ export function addImportAccount(group: TeachingCommand, run: RunWithSession): v
 
 async function importAccount(session: CommandSession, options: AccountOptions): Promise<number> {
   const password = await session.terminal.askSecret(`Password of ${options.email}: `);
-  const folder = mkdtempSync(join(tmpdir(), 'scriptorium-import-'));
-  const path = join(folder, 'account.sqlite');
-  try {
-    const downloaded = await download(session, path, options, password);
+  const target = new ImportTarget(session);
+  return withTemporaryFolder(async (folder) => {
+    const path = join(folder, 'account.sqlite');
+    const spool = await createSpool(path, options.sizeMax * mebibyte);
+    const downloading = download({ session, target, spool, password }, options);
+    const downloaded = await downloading.finally(() => spool.close());
     session.progress(`${counted(downloaded.items, 'item')} fetched.`);
     const database = await openSqlite(path);
     const tables = new Tables(database, database, 0);
     try {
-      const target = new ImportTarget(session);
-      await refuseAnotherAccount(target, downloaded.userUuid, options.email);
       return await bring(session, { tables, target }, downloaded, options.dryRun === true);
     } finally {
       await tables.close();
     }
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
+}
+
+interface Download {
+  readonly session: CommandSession;
+  readonly target: ImportTarget;
+  readonly spool: Spool;
+  readonly password: string;
 }
 
 /** @throws CommandFailure */
 async function download(
-  session: CommandSession,
-  path: string,
+  { session, target, spool, password }: Download,
   { from, email, accessKeyFile, history = false, oldProtocol = false }: AccountOptions,
-  password: string,
 ): Promise<DownloadedAccount> {
-  const accessKey = accessKeyFile && readInputFile(accessKeyFile, '--access-key-file').toString().trim();
-  const server: ServerAddress = { url: serverUrl(from), accessKey, deadlineMs: session.deadlineMs };
-  const spool = await createSpool(path);
   try {
+    const accessKey = accessKeyFile && readInputFile(accessKeyFile, '--access-key-file').toString().trim();
+    const server: ServerAddress = { url: serverUrl(from), accessKey, deadlineMs: session.deadlineMs };
     const credentials = { email, password, acceptsOldProtocol: oldProtocol };
-    return await downloadAccount({ server, ...credentials, withHistory: history }, spool, session.terminal);
+    const check = (userUuid: string): Promise<void> => refuseAnotherAccount(target, userUuid, email);
+    const wanted = { server, ...credentials, withHistory: history, check };
+    return await downloadAccount(wanted, spool, session.terminal);
   } catch (error) {
     if (error instanceof UnreachableError) throw CommandFailure.unavailable(`${error.message}.`);
     if (error instanceof RefusedError) throw CommandFailure.refused(error.message);
     throw error;
-  } finally {
-    spool.close();
   }
 }
 

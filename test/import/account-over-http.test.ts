@@ -121,6 +121,7 @@ test('a wrong password, a server that is away and an address that is taken here 
   const away = await run(['--from', 'http://127.0.0.1:1']);
   t.is(away.code, 69);
   t.is((await run(['--from', 'nowhere'])).code, 64);
+  t.is((await run(['--size-max', '0'])).code, 64);
   await Device.register(world.server, { email });
   const refused = await run(['--json']);
   t.is(refused.code, 65);
@@ -142,6 +143,7 @@ test('a server that names the uuid of another account does not write to that one
     const refused = await run(options);
     t.is(refused.code, 1);
     t.regex(refused.err, /is here already, under another address\. Nothing was written\./);
+    t.notRegex(refused.err, /fetched/, 'it is refused before it is fetched');
   }
   const shown = await world.server.answered(api.ask(UsersService.show, { userUuid }));
   t.is(shown.email, 'ben@example.org');

@@ -1,8 +1,14 @@
-import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
 import { CommandFailure } from '../../failure.ts';
 import { HttpClient, RefusedError } from '../../http-client.ts';
+import { createSpool } from '../source/spool.ts';
 import { downloadAccount } from './download.ts';
 
 const email = 'ada@example.org';
@@ -11,29 +17,73 @@ const signingIn: Readonly<Record<string, unknown>> = {
   '/v2/login': { session: { access_token: 'token' }, user: { uuid: crypto.randomUUID() } },
 };
 
-async function answering(t: ExecutionContext, answerTo: (path: string) => unknown) {
-  const server = createServer(({ url = '' }, response) => response.end(JSON.stringify(answerTo(url))));
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+async function listening(t: ExecutionContext, server: Server) {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
   t.teardown(() => server.close());
   const { port } = server.address() as AddressInfo;
   return { url: new URL(`http://127.0.0.1:${port}`), accessKey: undefined, deadlineMs: 10_000 };
 }
 
-async function downloaded(t: ExecutionContext, answers: Readonly<Record<string, unknown>>) {
-  const address = await answering(t, (path) => ({ ...signingIn, ...answers })[path] ?? {});
+const answering = (t: ExecutionContext, answerTo: (path: string) => unknown) =>
+  listening(
+    t,
+    createServer(({ url = '' }, response) => response.end(JSON.stringify(answerTo(url)))),
+  );
+
+const spoolBytesMax = 1_048_576;
+
+async function download(t: ExecutionContext, answerTo: (path: string) => unknown) {
+  const server = await answering(t, (path) => answerTo(path) ?? signingIn[path] ?? {});
+  const folder = mkdtempSync(join(tmpdir(), 'download-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'account.sqlite');
+  const spool = await createSpool(file, spoolBytesMax);
   const credentials = { email, password: 'correct horse battery staple', acceptsOldProtocol: false };
   const terminal = { askSecret: async () => '', sleep: async () => undefined, nowMs: () => 1 };
-  const spool = { insert: () => undefined, close: () => undefined };
-  return downloadAccount({ server: address, ...credentials, withHistory: false }, spool, terminal);
+  const options = { server, ...credentials, withHistory: false, check: async () => undefined };
+  return { file, done: downloadAccount(options, spool, terminal).finally(() => spool.close()) };
 }
 
 test('a server that sends the same page again and again is refused', async (t) => {
-  const refused = await t.throwsAsync(downloaded(t, { '/v1/items': { cursor_token: 'same' } }));
-  t.true(refused instanceof CommandFailure);
+  const { done } = await download(t, (path) => (path === '/v1/items' ? { cursor_token: 'same' } : undefined));
+  const refused = await t.throwsAsync(done, { instanceOf: CommandFailure });
   t.regex(refused?.message ?? '', /same page of items again and again/);
+});
+
+test('a server whose items never end fills no more of the disk than is allowed', async (t) => {
+  let pages = 0;
+  const { file, done } = await download(t, (path) => {
+    if (path !== '/v1/items') return undefined;
+    pages += 1;
+    const items = Array.from({ length: 150 }, () => ({ uuid: crypto.randomUUID(), content: '004:text' }));
+    return { retrieved_items: items, cursor_token: `page ${pages}` };
+  });
+  const refused = await t.throwsAsync(done, { instanceOf: CommandFailure });
+  t.regex(refused?.message ?? '', /more than 1 MiB.* Nothing was written\..* --size-max\./);
+  t.true(statSync(file).size <= spoolBytesMax);
 });
 
 test('an answer that is null is refused', async (t) => {
   const http = new HttpClient(await answering(t, () => null));
   await t.throwsAsync(http.ask('GET', '/v1/meta'), { instanceOf: RefusedError });
+});
+
+function* endless() {
+  for (;;) yield 'x'.repeat(1_000);
+}
+
+test('an answer that does not end is refused, and not read further', async (t) => {
+  const server = createServer();
+  const asked = once(server, 'request') as Promise<[IncomingMessage, ServerResponse]>;
+  const http = new HttpClient(await listening(t, server), 5_000);
+  const answer = http.ask('GET', '/v1/items');
+  const [, response] = await asked;
+  const closed = once(response, 'close');
+  Readable.from(endless()).pipe(response);
+  await t.throwsAsync(answer, {
+    instanceOf: RefusedError,
+    message: 'GET /v1/items was answered 200: more than 5000 bytes, which is too long',
+  });
+  await closed;
 });

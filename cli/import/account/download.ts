@@ -18,6 +18,8 @@ export interface DownloadOptions extends Credentials {
   readonly server: ServerAddress;
   /** Takes one request for each item, and one for each revision. */
   readonly withHistory: boolean;
+  /** Refuses an account that may not come, before anything of it is read. @throws CommandFailure */
+  check(userUuid: string): Promise<void>;
 }
 
 export interface DownloadedAccount {
@@ -39,13 +41,11 @@ export async function downloadAccount(
   const account = await signIn(ask, options, terminal);
   const { bearer, userUuid } = account;
   try {
+    await options.check(userUuid);
     await writeUser(spool, account, terminal.nowMs());
     await writeSettings(spool, await ask('GET', `/v1/users/${userUuid}/settings`, { bearer }), userUuid);
-    const counts = await writeItems(ask, spool, account);
-    if (options.withHistory) {
-      for (const uuid of counts.uuids) await writeHistory(ask, spool, { bearer, userUuid, itemUuid: uuid });
-    }
-    return { userUuid, items: counts.uuids.length, inVaults: counts.inVaults };
+    const inVaults = await writeItems(ask, spool, account, options.withHistory);
+    return { userUuid, items: spool.items(), inVaults };
   } finally {
     await ask('POST', '/v1/logout', { bearer }).catch(() => undefined);
   }
@@ -109,12 +109,13 @@ async function writeSettings(
   }
 }
 
+/** Resolves to the number of items in shared vaults, which do not come. */
 async function writeItems(
   ask: AskServer,
   spool: Spool,
   { bearer, userUuid }: SignedIn,
-): Promise<{ readonly uuids: readonly string[]; readonly inVaults: number }> {
-  const uuids = new Set<string>();
+  withHistory: boolean,
+): Promise<number> {
   let inVaults = 0;
   let cursor: string | undefined;
   do {
@@ -126,14 +127,14 @@ async function writeItems(
         continue;
       }
       spool.insert('items', { ...item, user_uuid: userUuid });
-      uuids.add(item.uuid);
+      if (withHistory) await writeHistory(ask, spool, { bearer, userUuid, itemUuid: item.uuid });
     }
     if (page.cursor_token && page.cursor_token === cursor) {
       throw CommandFailure.refused('The other server sends the same page of items again and again.');
     }
     cursor = page.cursor_token ?? undefined;
   } while (cursor !== undefined);
-  return { uuids: [...uuids], inVaults };
+  return inVaults;
 }
 
 interface OwnedItem {

@@ -2,6 +2,7 @@
  * A file that holds one account in the tables that an import reads (`tables.ts`). So an account that comes over HTTP is imported
  * and compared like one of a database. It never has to be in memory as a whole.
  */
+import { CommandFailure } from '../../failure.ts';
 import type { SourceValue } from './database.ts';
 
 /** Only the columns that an import reads. */
@@ -39,28 +40,49 @@ type TableName = keyof typeof columns;
 export interface Spool {
   /** Columns that are not named are null. */
   insert(table: TableName, row: Readonly<Record<string, SourceValue | boolean | undefined>>): void;
+  /** How many different ones were inserted. */
+  items(): number;
   close(): void;
 }
 
-export async function createSpool(path: string): Promise<Spool> {
+const pageBytes = 4_096;
+
+/** @param bytesMax that the file may take, whatever a hostile server sends */
+export async function createSpool(path: string, bytesMax: number): Promise<Spool> {
   const { default: sqlite } = await import('node-sqlite3-wasm');
   const database = new sqlite.Database(path);
+  database.exec(`PRAGMA page_size = ${pageBytes}`);
+  database.exec(`PRAGMA max_page_count = ${Math.floor(bytesMax / pageBytes)}`);
   // A download that breaks off is begun again, so nothing has to survive a crash.
   database.exec('PRAGMA journal_mode = OFF');
   database.exec('PRAGMA synchronous = OFF');
   for (const [table, names] of Object.entries(columns))
     database.exec(`CREATE TABLE ${table} (${names.join()})`);
   database.exec('CREATE UNIQUE INDEX items_by_uuid ON items (uuid)');
+  database.exec('CREATE UNIQUE INDEX revisions_by_uuid ON revisions_revisions (uuid)');
   database.exec('CREATE INDEX revisions_by_item ON revisions_revisions (item_uuid)');
   return {
     insert(table, row) {
       const values = columns[table].map((column) => stored(row[column]));
       const places = values.map(() => '?').join();
-      // An item that is saved while its account is downloaded comes twice.
-      database.run(`INSERT OR REPLACE INTO ${table} VALUES (${places})`, values);
+      try {
+        // An item that is saved while its account is downloaded comes twice, with its history.
+        database.run(`INSERT OR REPLACE INTO ${table} VALUES (${places})`, values);
+      } catch (error) {
+        throw spoolFailure(error as Error, bytesMax);
+      }
     },
+    items: () => Number(database.get('SELECT count(*) AS number FROM items')?.['number']),
     close: () => database.close(),
   };
+}
+
+function spoolFailure(error: Error, bytesMax: number): Error {
+  if (!/database or disk is full/.test(error.message)) return error;
+  return CommandFailure.refused(
+    `The account takes more than ${Math.floor(bytesMax / 1_048_576)} MiB, or the disk of the temporary files is full. ` +
+      'Nothing was written. If the account is that large, allow more with --size-max. TMPDIR names another folder.',
+  );
 }
 
 const stored = (value: SourceValue | boolean | undefined): SourceValue =>
