@@ -20,7 +20,7 @@ export async function openSqlite(path: string): Promise<SourceDatabase> {
     database.close();
     throw new CommandFailure(
       exitCodes.refused,
-      `${path} cannot be read (${(error as Error).message}). Stop the other server, or give a copy of the file with those beside it that end in -wal and -shm.`,
+      `${path} cannot be read (${(error as Error).message}). Stop the other server, or give a copy of the file with those beside it that end in -wal and -shm, in a folder that you may write to.`,
     );
   }
   const all = (sql: string, values: readonly SourceValue[] = []) => {
