@@ -149,6 +149,9 @@ imagePullSecrets:
             {{- range $setting, $key := . }}
             - { key: {{ $key }}, path: {{ $setting }} }
             {{- end }}
+            {{- if and $secrets.databaseCaKey (hasKey $keys "DATABASE_URL") }}
+            - { key: {{ $secrets.databaseCaKey }}, path: database-ca.pem }
+            {{- end }}
       {{- end }}
 {{- end }}
 {{- with include "scriptorium.clientTls" .root }}

@@ -66,6 +66,7 @@ export const cases = {
       secrets: {
         existingSecret: 'scriptorium',
         keys: { DATABASE_URL: 'database-url', SHARED_SERVER_ACCESS_KEY: 'access-key' },
+        databaseCaKey: 'database-ca',
       },
       networkPolicy: { enabled: true, egress: true },
       serviceAccount: { create: false },

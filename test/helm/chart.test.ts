@@ -204,6 +204,21 @@ test('secrets are files, and never in the environment or in the release', async 
   for (const file of files) t.true(file.startsWith(`${mountPath}/`));
 });
 
+test('the authority of the database is wherever its address is', async (t) => {
+  const manifests = await render(cases['small on claims and a database of yours']);
+  const secretsOf = (manifest: Manifest): readonly Tree[] =>
+    (podOf(manifest).spec.volumes ?? [])
+      .flatMap(({ projected }: Tree) => projected?.sources ?? [])
+      .flatMap(({ secret }: Tree) => secret.items);
+  const pods = manifests.filter(makesPods).map(secretsOf);
+  const withDatabase = pods.filter((items) => items.some(({ path }) => path === 'DATABASE_URL'));
+  t.is(withDatabase.length, 3, 'server, backup and restore');
+  for (const items of pods) {
+    const authority = items.find(({ path }) => path === 'database-ca.pem');
+    t.is(authority?.key, withDatabase.includes(items) ? 'database-ca' : undefined);
+  }
+});
+
 test('helm test asks the Service as clients do, with the access key where there is one', async (t) => {
   const smokeTestOf = async (rendering: Rendering) => {
     const manifests = await render(rendering);
