@@ -60,10 +60,18 @@ const { installCluster } = commandsOf('docs/kubernetes.md', 'A cluster', [
   'makeSecret',
   'installCluster',
 ]);
+const { watch } = commandsOf('docs/kubernetes.md', 'Watching it', ['watch', 'listNodes']);
+const { turnOn } = commandsOf('docs/kubernetes.md', 'Backups', [
+  'turnOn',
+  'backUpNow',
+  'awaitBackup',
+  'removeJob',
+]);
 
 /** The manifests that the command would install. */
 async function manifestsBy(command: string): Promise<readonly Manifest[]> {
-  return manifestsOf(await helm(replaced(command, { 'helm install': 'template' }).split(' ')));
+  const words = replaced(command, { 'helm install': 'template' }).split(' ');
+  return manifestsOf(await helm(words.map((word) => word.replace(/^'(.*)'$/, '$1'))));
 }
 
 test('the installation of docs/kubernetes.md can be rendered as it stands there', async (t) => {
@@ -73,6 +81,22 @@ test('the installation of docs/kubernetes.md can be rendered as it stands there'
   ];
   for (const server of servers)
     t.is(podOf(server).spec.containers[0].image, 'registry.example.org/scriptorium:0.1.0');
+});
+
+const nameOf = ({ kind, metadata: { name } }: Manifest): string => `${kind}/${name}`;
+
+test('watching and backups are turned on by the commands of docs/kubernetes.md', async (t) => {
+  const values = [watch, turnOn].flatMap((command) => command.split('--reset-then-reuse-values')[1] ?? []);
+  const before = new Set((await manifestsBy(installCluster)).map(nameOf));
+  const manifests = await manifestsBy([installCluster, ...values.map((each) => each.trim())].join(' '));
+  const kinds = manifests.filter((each) => !before.has(nameOf(each))).map(({ kind }) => kind);
+  for (const kind of ['ServiceMonitor', 'PrometheusRule', 'ConfigMap', 'CronJob'])
+    t.true(kinds.includes(kind), kind);
+  const backup = the(manifests, 'CronJob', 'notes-scriptorium-backup');
+  const { initContainers } = backup['spec'].jobTemplate.spec.template.spec;
+  t.true(initContainers.length > 0, 'it is restored after it was made');
+  const policies = JSON.stringify(manifests.filter(({ kind }) => kind === 'NetworkPolicy'));
+  t.true(policies.includes('{"kubernetes.io/metadata.name":"monitoring"}'));
 });
 
 /** What operators type when something is wrong: in blocks, in text and in tables. */

@@ -6,6 +6,7 @@ import { type Installation, rolledOut, takeNextBuild, upgrade, waiting } from '.
 import { localVolume } from './surroundings.ts';
 
 const { backUpNow, awaitBackup, removeJob } = commandsOf('docs/kubernetes.md', 'Backups', [
+  'turnOn',
   'backUpNow',
   'awaitBackup',
   'removeJob',

@@ -30,7 +30,7 @@ const { makeNamespace, makeSecret, install } = commandsOf('docs/kubernetes.md', 
 ]);
 const { tryIt } = commandsOf('docs/kubernetes.md', 'Does it work?', ['tryIt']);
 const { takeNextBuild } = commandsOf('docs/kubernetes.md', 'Upgrades', ['takeNextBuild']);
-const { listNodes } = commandsOf('docs/kubernetes.md', 'Watching it', ['listNodes']);
+const { listNodes } = commandsOf('docs/kubernetes.md', 'Watching it', ['watch', 'listNodes']);
 
 export { listNodes, makeNamespace, takeNextBuild, tryIt };
 
