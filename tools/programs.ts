@@ -1,5 +1,6 @@
 /** Everything that tests need and npm does not have. */
 import { buildDialectChecker } from './cockroach-dialect/run.ts';
+import { buildComposeReader } from './compose/compose.ts';
 import { findOrMakeDebian } from './debian.ts';
 import { buildGoProgram, pathOf } from './go-program.ts';
 import { findOrMakeKubernetesValidate } from './kubernetes-schemas.ts';
@@ -8,6 +9,14 @@ import { type Environment, findOrInstallProgram, type Program } from './program.
 import { findOrMakePython } from './python.ts';
 
 // --- Debian's packages -------------------------------------------------------------------------------------
+
+/** Makes the keys of encrypted backups. */
+export const ageKeygen: Program = {
+  name: 'age-keygen',
+  variable: 'AGE_KEYGEN_PATH',
+  commands: ['age-keygen'],
+  package: 'age',
+};
 
 /** The browser of the end-to-end tests. */
 export const chromium: Program = {
@@ -128,6 +137,7 @@ export const findOrMakeAiosmtpd = (environment: Environment): string =>
 /** The programs to compile: on first use on a machine they take minutes. Each throws an error of one line. */
 export const builds: Readonly<Record<string, () => void>> = {
   'CockroachDB’s SQL parser': buildDialectChecker,
+  'the reader of compose.yaml': buildComposeReader,
   Helm: buildHelm,
   'helm-docs': buildHelmDocs,
   k6: buildK6,
@@ -152,6 +162,7 @@ export function findOrMakePrograms(environment: Environment): Programs {
     }
   };
   for (const program of [
+    ageKeygen,
     chromium,
     natsServer,
     curl,

@@ -3,6 +3,7 @@
  * The others are listed in `test/documentation/not-run.ts`.
  */
 import test from 'ava';
+import { ageKeygen } from '../../tools/programs.ts';
 import { commandsIn, commandsOf, commandsToRun, isOf, replaced, scriptsOf } from './commands.ts';
 import { notRun } from './not-run.ts';
 import { Sandbox } from './sandbox.ts';
@@ -15,7 +16,12 @@ const { start, startBehindProxy } = scriptsOf('README.md', 'Run it', ['start', '
 const { closeRegistration } = commandsOf('README.md', 'Decide who may register', ['closeRegistration']);
 const { tryTheApi } = scriptsOf('docs/protocol/README.md', 'Try it', ['tryTheApi']);
 const { backUp } = commandsOf('docs/backup.md', 'Back up', ['backUp']);
-const { list, verify } = commandsOf('docs/backup.md', 'See whether it can be restored', ['list', 'verify']);
+const { makeIdentity } = commandsOf('docs/backup.md', 'Encrypt', ['makeIdentity']);
+const { list, verify, verifyEncrypted } = commandsOf('docs/backup.md', 'See whether it can be restored', [
+  'list',
+  'verify',
+  'verifyEncrypted',
+]);
 const { putAside, makeFolder, putKey, restore } = commandsOf('docs/backup.md', 'Restore', [
   'putAside',
   'makeFolder',
@@ -124,9 +130,18 @@ test('a newcomer starts the server, makes an account, closes the registration, b
   t.is(await sandbox.run(closeRegistration), 'The registration is closed.\n');
   await t.throwsAsync(sandbox.run(tried.replaceAll('you@example.org', 'stranger@example.org')));
   await sandbox.run(backUp);
+  sandbox.link(ageKeygen);
+  const [recipient = ''] = /age1\w+/.exec(await sandbox.run(`${makeIdentity} 2>&1`)) ?? [];
+  const elsewhere = (command: string): string => replaced(command, { ' backups': ' encrypted-backups' });
+  await sandbox.run(`BACKUP_RECIPIENTS=${recipient} ${elsewhere(backUp)}`);
   await server.stop();
   t.regex(await sandbox.run(list), /^\d{8}T\d{9}Z-\w{8} .* no$/m);
-  t.regex(await sandbox.run(verify), /^1 account signed in and synced 1 item, the same as in the backup\.$/m);
+  for (const command of [verify, elsewhere(verifyEncrypted)])
+    t.regex(
+      await sandbox.run(command),
+      /^1 account signed in and synced 1 item, the same as in the backup\.$/m,
+    );
+  t.regex(await sandbox.run(elsewhere(list)), /^\d{8}T\d{9}Z-\w{8} .* yes$/m);
 
   await sandbox.run(`${putAside}\n${makeFolder}\n${putKey}`);
   t.regex(await sandbox.run(restore), /^The secret key here is that of the backup\.$/m);

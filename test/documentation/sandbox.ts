@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { ExecutionContext } from 'ava';
-import { findProgram } from '../../tools/program.ts';
+import { findProgram, type Program } from '../../tools/program.ts';
 import { curl } from '../../tools/programs.ts';
 import { shell } from '../kit/shell.ts';
 import { isOurs, root } from './texts.ts';
@@ -13,6 +13,8 @@ import { isOurs, root } from './texts.ts';
 export interface StartedServer {
   /** The server's address, as it prints it. */
   readonly url: string;
+  /** All that it has printed. */
+  readonly lines: readonly string[];
   stop(): Promise<void>;
 }
 
@@ -33,8 +35,7 @@ export class Sandbox {
     symlinkSync(join(root, 'node_modules'), join(this.path, 'node_modules'));
     this.#programs = join(this.path, '.programs');
     mkdirSync(this.#programs);
-    for (const program of [curl])
-      symlinkSync(findProgram(program, process.env), join(this.#programs, program.commands[0] ?? ''));
+    this.link(curl);
     const path = process.env['PATH'];
     // The packages are installed already.
     this.addProgram('npm', `[ "$1" = ci ] && exit 0\nPATH='${path}'\nexec npm "$@"`);
@@ -63,10 +64,15 @@ export class Sandbox {
       const read = (line: string): void => {
         output.push(line);
         const [, url] = /^Scriptorium is running\. .*: (\S+)$/.exec(line) ?? [];
-        if (url !== undefined) resolve({ url, stop: () => stopped(child, ended) });
+        if (url !== undefined) resolve({ url, lines: output, stop: () => stopped(child, ended) });
       };
       for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', read);
     });
+  }
+
+  /** A program of the machine, under the name by which the documents know it. */
+  link(program: Program): void {
+    symlinkSync(findProgram(program, process.env), join(this.#programs, program.commands[0] ?? ''));
   }
 
   /** A shell function in place of a program that is missing here. */

@@ -1,6 +1,6 @@
 /**
  * The service of docs/operations.md, from its first start to an upgrade and back, by the commands of that page. Here is
- * no systemd, so the test itself does what each call of `systemctl` asks for, by the unit of the page.
+ * no systemd, so the test itself does what each call of `systemctl` and `journalctl` asks for, by the unit of the page.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -29,10 +29,11 @@ const { prepare, wrapper, enable } = scriptsOf('docs/operations.md', 'As a servi
   'wrapper',
   'enable',
 ]);
-const { health, doctor, status, disk, restart } = commandsOf('docs/operations.md', 'With systemd', [
+const { health, doctor, status, log, disk, restart } = commandsOf('docs/operations.md', 'With systemd', [
   'health',
   'doctor',
   'status',
+  'log',
   'disk',
   'restart',
 ]);
@@ -87,6 +88,8 @@ class Machine {
 
   /** Resolves to the output. */
   async type(command: string): Promise<string> {
+    const [, number] = /^sudo journalctl -u scriptorium -n (\d+)$/.exec(command.trim()) ?? [];
+    if (number !== undefined) return (this.#server?.lines ?? []).slice(-Number(number)).join('\n');
     const [, action] = /^sudo systemctl (\S+)(?: --now)? ?(?:scriptorium)?$/.exec(command.trim()) ?? [];
     if (action === undefined) return this.#sandbox.run(this.here(command));
     if (action === 'stop' || action === 'restart') await this.#server?.stop();
@@ -168,6 +171,7 @@ test('an operator sets the service up, looks at it, upgrades it and goes back', 
   t.regex(await machine.type(health), /^the node +SERVING$/m);
   t.regex(await machine.type(doctor), /^ok +public address: The server answers there\.$/m);
   t.regex(await machine.type(disk), /%/);
+  t.regex(await machine.type(log), /^Scriptorium is running\./m);
   for (const command of [status, restart]) await machine.type(command);
 
   const next = join(sandbox.path, 'next-release');

@@ -1,11 +1,13 @@
 /** The documents about the chart are true. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import yaml from 'js-yaml';
 import { chartReadme, chartSchema } from '../../tools/chart-documents.ts';
+import { buildComposeReader } from '../../tools/compose/compose.ts';
 import { commandsOf, replaced } from '../documentation/commands.ts';
-import { codeBlocksOf } from '../documentation/texts.ts';
+import { codeBlocksOf, documentFiles, root } from '../documentation/texts.ts';
+import { composeProject } from '../kit/compose-project.ts';
 import { helm, type Manifest, manifestsOf, podOf, the } from './chart.ts';
+import { parsedCompose } from './compose-command.ts';
 
 const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
@@ -124,18 +126,42 @@ test('the commands of the guide and of the alerts name pods and sets that the ch
   );
 });
 
-test('the commands of the guide and of the alerts name services of compose.yaml', (t) => {
-  const { services } = yaml.safeLoadAll(textOf('compose.yaml'))[0] as { services: Record<string, unknown> };
-  const typed = /docker compose (?:exec|restart|run --rm|logs --tail \d+) ([a-z]+(?: [a-z]+)*)/;
-  const named = typedAtNight.flatMap((text) => {
-    const [command = '', words = ''] = typed.exec(text) ?? [];
-    // The others are what runs in it.
-    return command.includes(' logs ') ? words.split(' ') : words.split(' ').slice(0, 1);
+const composeCommand = /^ *(docker compose .*)$|`(docker compose [^`]*)`/gm;
+/** Those of blocks and those within the text. */
+const composeCommands = documentFiles.flatMap((file) =>
+  [...textOf(file).matchAll(composeCommand)].map(([, inBlock, inText]) => inBlock ?? inText ?? ''),
+);
+
+/** The services that a command names. */
+function servicesOf(command: string): readonly string[] {
+  const { name, args } = parsedCompose(command);
+  // The others are what runs in it.
+  return name === 'exec' || name === 'run' ? args.slice(0, 1) : args;
+}
+
+test('Compose has every command that a document names, and compose.yaml has its services', (t) => {
+  buildComposeReader();
+  const known = Object.keys(composeProject(root).services);
+  t.true(composeCommands.length > 15);
+  for (const command of composeCommands)
+    t.deepEqual(
+      servicesOf(command).filter((service) => !known.includes(service)),
+      [],
+      command,
+    );
+});
+
+test('a command or an option that Compose does not have is found', (t) => {
+  t.throws(() => parsedCompose('docker compose exec --follow server scriptorium'), {
+    message: /Compose has no --follow/,
   });
-  const found = named.filter((name) => name !== '');
-  t.true(found.length > 5);
-  t.deepEqual(
-    found.filter((name) => !(name in services)),
-    [],
-  );
+  t.throws(() => parsedCompose('docker compose erase'), { message: /docker_compose_erase/ });
+  t.deepEqual(parsedCompose('docker compose logs -n 5 --follow server nats'), {
+    name: 'logs',
+    options: new Map([
+      ['tail', '5'],
+      ['follow', 'true'],
+    ]),
+    args: ['server', 'nats'],
+  });
 });
