@@ -1,3 +1,4 @@
+import { bugs } from './planted/cluster.ts';
 import { declarePlantedTests } from './planted-tests.ts';
 
-await declarePlantedTests('cluster');
+declarePlantedTests(bugs);

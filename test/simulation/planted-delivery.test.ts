@@ -1,3 +1,4 @@
+import { bugs } from './planted/delivery.ts';
 import { declarePlantedTests } from './planted-tests.ts';
 
-await declarePlantedTests('delivery');
+declarePlantedTests(bugs);

@@ -1,3 +1,4 @@
+import { bugs } from './planted/lane.ts';
 import { declarePlantedTests } from './planted-tests.ts';
 
-await declarePlantedTests('lane');
+declarePlantedTests(bugs);

@@ -1,12 +1,11 @@
 import test from 'ava';
-import { simulatorOf } from './plant.ts';
-import { type Planted, plantedBugs } from './planted/mod.ts';
+import { type PlantedBug, simulatorOf } from './plant.ts';
 
 const seedsMax = 400;
 
 /** One test for each planted bug: the checkers catch it within this many seeds. */
-export async function declarePlantedTests(of: Planted): Promise<void> {
-  for (const bug of await plantedBugs(of)) {
+export function declarePlantedTests(bugs: readonly PlantedBug[]): void {
+  for (const bug of bugs) {
     test.serial(`the checkers catch the planted bug ${bug.name}`, async (t) => {
       t.timeout(5 * 60_000);
       const simulate = await simulatorOf(bug);

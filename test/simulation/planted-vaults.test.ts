@@ -1,3 +1,4 @@
+import { bugs } from './planted/vaults.ts';
 import { declarePlantedTests } from './planted-tests.ts';
 
-await declarePlantedTests('vaults');
+declarePlantedTests(bugs);

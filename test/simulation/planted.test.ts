@@ -1,3 +1,4 @@
+import { bugs } from './planted/actors.ts';
 import { declarePlantedTests } from './planted-tests.ts';
 
-await declarePlantedTests('actors');
+declarePlantedTests(bugs);

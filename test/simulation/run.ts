@@ -25,9 +25,9 @@ if (values.flavour !== undefined && !isFlavour(values.flavour)) throw new Error(
 const flavour = values.flavour;
 const first = Number(values.seed ?? values.from);
 const count = values.seed === undefined ? Number(values.seeds) : 1;
-const kindsOfBugs = ['actors', 'cluster', 'delivery', 'vaults', 'lane'] as const;
-const planted = (await Promise.all(kindsOfBugs.map(plantedBugs))).flat();
-const bug = planted.find(({ name }) => name === values.plant);
+const bug = Object.values(plantedBugs)
+  .flat()
+  .find(({ name }) => name === values.plant);
 if (values.plant !== undefined && bug === undefined)
   throw new Error(`there is no planted bug ${values.plant}`);
 const simulate = await simulatorOf(bug);
