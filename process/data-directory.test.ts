@@ -1,14 +1,12 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { temporaryFolder } from '../test/kit/temporary-folder.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
 function pathOf(t: ExecutionContext): string {
-  const root = mkdtempSync(join(tmpdir(), 'data-test-'));
-  t.teardown(() => rmSync(root, { recursive: true, force: true }));
-  return join(root, 'data');
+  return join(temporaryFolder(t), 'data');
 }
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);

@@ -1,25 +1,19 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { systemRandom } from '../runtime/random.ts';
 import { createReadiness } from '../runtime/readiness.ts';
 import { content, nameOf, names, owner, read, write } from '../test/files/blobs.ts';
 import { FakeClock } from '../test/kit/clock.ts';
+import { temporaryFolder } from '../test/kit/temporary-folder.ts';
 import { configurationFrom } from './config/config.ts';
 import { createFilesCheck, provideFileStore } from './files.ts';
 import { Lifetime } from './lifetime.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
 const logger = pino({ level: 'silent' });
-
-function directoryFor(t: ExecutionContext): string {
-  const path = mkdtempSync(join(tmpdir(), 'files-'));
-  t.teardown(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
 
 function open(path: string, environment: Record<string, string> = {}) {
   const clock = new FakeClock();
@@ -37,12 +31,12 @@ function open(path: string, environment: Record<string, string> = {}) {
 }
 
 test('files are in the data directory, or in the folder of the settings', async (t) => {
-  const path = directoryFor(t);
+  const path = temporaryFolder(t);
   const { store } = await open(path).opening;
   await write(store, nameOf(1), content(10));
   t.true(existsSync(join(path, 'files', nameOf(1))));
 
-  const folder = directoryFor(t);
+  const folder = temporaryFolder(t);
   const other = await open(path, { FILES_FOLDER: folder }).opening;
   t.deepEqual(await names(other.store), []);
   await write(other.store, nameOf(2), content(10));
@@ -50,7 +44,7 @@ test('files are in the data directory, or in the folder of the settings', async 
 });
 
 test('a folder that cannot be made ends the start with a sentence', async (t) => {
-  const path = directoryFor(t);
+  const path = temporaryFolder(t);
   writeFileSync(join(path, 'files'), 'not a folder');
   const error = await t.throwsAsync(open(path).opening, { instanceOf: StartError });
   t.is(error?.exitCode, exitCodes.config);
@@ -58,14 +52,14 @@ test('a folder that cannot be made ends the start with a sentence', async (t) =>
 });
 
 test('the reserve is that of the settings', async (t) => {
-  const { store, check } = await open(directoryFor(t), { FILES_FREE_SPACE_RESERVE: '1048576' }).opening;
+  const { store, check } = await open(temporaryFolder(t), { FILES_FREE_SPACE_RESERVE: '1048576' }).opening;
   // No machine that runs tests has a tebibyte of free disk; on one that has, this test fails.
   await t.throwsAsync(() => write(store, nameOf(1), content(10)), { message: /full/ });
   t.is(await check(), 'degraded');
 });
 
 test('calls are counted by what became of them', async (t) => {
-  const { opening, registry } = open(directoryFor(t));
+  const { opening, registry } = open(temporaryFolder(t));
   const { store } = await opening;
   await write(store, nameOf(1), content(10));
   await t.throwsAsync(() => write(store, nameOf(2), content(10), AbortSignal.abort()));
@@ -92,7 +86,7 @@ test('calls are counted by what became of them', async (t) => {
 });
 
 test('the store ends with the process', async (t) => {
-  const { opening, lifetime } = open(directoryFor(t));
+  const { opening, lifetime } = open(temporaryFolder(t));
   const { store } = await opening;
   const stop = new AbortController();
   const hanging = async function* () {

@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { InternalApiOptions } from '../operations/internal-api-options.ts';
+import { temporaryFolder } from '../test/kit/temporary-folder.ts';
 import { configurationFrom } from './config/config.ts';
 import { openInternalApi } from './internal-api.ts';
 import type { Resources } from './resources.ts';
@@ -19,8 +19,7 @@ async function refusal(t: ExecutionContext, settings: Readonly<Record<string, st
 }
 
 async function fileOf(t: ExecutionContext, text: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'scriptorium-'));
-  t.teardown(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const path = join(folder, 'file.pem');
   await writeFile(path, text);
   return path;

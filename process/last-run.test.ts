@@ -1,8 +1,8 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { silentLogger } from '../runtime/ports.ts';
+import { temporaryFolder } from '../test/kit/temporary-folder.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { LastRun } from './last-run.ts';
 import type { Machine } from './machine.ts';
@@ -10,9 +10,7 @@ import type { Machine } from './machine.ts';
 const machine: Machine = { name: 'notes-0', id: 'abc', boot: 'first' };
 
 function folderOf(t: ExecutionContext): string {
-  const root = mkdtempSync(join(tmpdir(), 'last-run-test-'));
-  t.teardown(() => rmSync(root, { recursive: true, force: true }));
-  return join(root, 'data');
+  return join(temporaryFolder(t), 'data');
 }
 
 /** A process on this directory, and the leases that it gives up as it starts. */

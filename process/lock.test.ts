@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { builtUrl } from '../test/kit/built.ts';
+import { temporaryFolder } from '../test/kit/temporary-folder.ts';
 import { LockedByAnotherMachineError, lockDirectory } from './lock.ts';
 import type { Machine } from './machine.ts';
 
 function directoryOf(t: ExecutionContext, ...below: string[]): string {
-  const root = mkdtempSync(join(tmpdir(), 'lock-test-'));
-  t.teardown(() => rmSync(root, { recursive: true, force: true }));
+  const root = temporaryFolder(t);
   const directory = join(root, ...below);
   mkdirSync(directory, { recursive: true });
   return directory;

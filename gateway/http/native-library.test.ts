@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
+import { temporaryFolder } from '../../test/kit/temporary-folder.ts';
 import { nativePackages } from './native-binaries.ts';
 import {
   installedFolder,
@@ -73,8 +73,7 @@ test('each version of Node that this release runs on has one for each kind of Li
 });
 
 test('a changed program is refused unopened, and so is a missing one', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'native-library-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const folderOf = () => pathToFileURL(`${folder}/`);
   t.regex(refusedBy(t, { folderOf }), /is not installed\. Run `npm ci`/);
   const bytes = readFileSync(String(openedBy()));

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
+import { temporaryFolder } from '../../test/kit/temporary-folder.ts';
 import { checkDescriptors, checkDisk } from './doctor.ts';
 
 const limits = (soft: number) =>
@@ -28,8 +27,7 @@ test('a disk that is nearly full is told before it is a problem', async (t) => {
 });
 
 test('a folder that is still to be made is looked at on the disk it will be on', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'doctor-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const [here, later] = await Promise.all([
     checkDisk('files', folder),
     checkDisk('files', join(folder, 'not', 'yet')),

@@ -1,8 +1,7 @@
 /** The doctor asks a gateway through a proxy of the test's own, as it asks a server. */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { createClientAddress } from '../../gateway/admission/client-address.ts';
@@ -13,6 +12,7 @@ import { createKeyring } from '../../runtime/keyring.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { createReadiness } from '../../runtime/readiness.ts';
 import { startGateway } from '../../test/kit/gateway.ts';
+import { temporaryFolder } from '../../test/kit/temporary-folder.ts';
 import { configurationFrom } from '../config/config.ts';
 import { examine } from './doctor.ts';
 import { checkProxy } from './proxy.ts';
@@ -112,8 +112,7 @@ test('the doctor takes the secret key from its setting or the data directory, an
     { 'X-Forwarded-For': '198.51.100.7' },
     createKeyring(rootSecret).derive(probeKeyPurpose),
   );
-  const folder = mkdtempSync(join(tmpdir(), 'doctor-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const environment = { DATA_DIR: folder, PUBLIC_URL: publicUrl };
   const stateWith = async (more: Readonly<Record<string, string>>) => {
     const findings = await examine(() => configurationFrom({ ...environment, ...more }));

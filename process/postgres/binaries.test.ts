@@ -1,12 +1,11 @@
-import { mkdirSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
+import { temporaryFolder } from '../../test/kit/temporary-folder.ts';
 import { linkLibraries } from './binaries.ts';
 
 test('libraries are linked as an install script would have, any number of times', async (t) => {
-  const root = mkdtempSync(join(tmpdir(), 'binaries-test-'));
-  t.teardown(() => rmSync(root, { recursive: true, force: true }));
+  const root = temporaryFolder(t);
   const native = join(root, 'native');
   mkdirSync(join(native, 'lib'), { recursive: true });
   writeFileSync(join(native, 'lib', 'libx.so.1.2'), '');
@@ -20,7 +19,6 @@ test('libraries are linked as an install script would have, any number of times'
 });
 
 test('a package without a list of links needs none', async (t) => {
-  const root = mkdtempSync(join(tmpdir(), 'binaries-test-'));
-  t.teardown(() => rmSync(root, { recursive: true, force: true }));
+  const root = temporaryFolder(t);
   await t.notThrowsAsync(linkLibraries(join(root, 'native')));
 });

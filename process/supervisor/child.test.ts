@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import test, { type ExecutionContext } from 'ava';
 import { builtUrl } from '../../test/kit/built.ts';
+import { temporaryFolder } from '../../test/kit/temporary-folder.ts';
 
 interface Supervised {
   readonly supervisor: ChildProcess;
@@ -25,8 +25,7 @@ const runner = (entry: string) => `
 
 /** A supervisor whose server runs this code once it has reported its pid. */
 async function supervised(t: ExecutionContext, server: string): Promise<Supervised> {
-  const folder = mkdtempSync(join(tmpdir(), 'supervisor-test-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const entry = join(folder, 'server.mjs');
   writeFileSync(entry, `${server}\nsetInterval(() => {}, 1_000);\nconsole.log(String(process.pid));`);
   const runs = join(folder, 'supervisor.mjs');

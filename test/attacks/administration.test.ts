@@ -2,10 +2,9 @@
 import test from 'ava';
 import { UserAdministration } from '../../actors/user/operator-contract.ts';
 import { tokensOf } from '../kit/account.ts';
-import { Device } from '../kit/device.ts';
+import { Device, deleteAccount } from '../kit/device.ts';
 import type { Call } from '../kit/http.ts';
 import { startServer, type TestServer } from '../kit/server.ts';
-import { deleteAccount } from '../kit/vaults.ts';
 
 const adminEmail = 'admin@example.org';
 const nobody = '11111111-1111-4111-8111-111111111111';

@@ -1,10 +1,10 @@
 /** A package that is taken over, and would run its own code on every machine that installs the server. */
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
+import { temporaryFolder } from '../kit/temporary-folder.ts';
 
 const run = promisify(execFile);
 const root = new URL('../..', import.meta.url).pathname;
@@ -12,8 +12,7 @@ const read = async (file: string) => JSON.parse(await readFile(join(root, file),
 
 /** A project with our settings of npm, and a dependency whose every script leaves a file. */
 async function withHostilePackage(t: ExecutionContext) {
-  const folder = await mkdtemp(join(tmpdir(), 'hostile-package-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const mark = join(folder, 'has-run');
   const leaves = `node -e "require('node:fs').writeFileSync(process.argv[1], '')" ${mark}`;
   await mkdir(join(folder, 'hostile'));

@@ -1,6 +1,6 @@
 /** Accounts that make this server send mail to people who never asked for it. */
 import test, { type ExecutionContext } from 'ava';
-import type { Device } from '../kit/device.ts';
+import { type Device, deleteAccount } from '../kit/device.ts';
 import { Postbox } from '../kit/postbox.ts';
 import { startServer, type TestServer } from '../kit/server.ts';
 
@@ -25,18 +25,13 @@ async function bomb(device: Device): Promise<void> {
     await invite(device, identifier);
   }
 }
-const remove = (device: Device) =>
-  device.call('DELETE', `/v1/users/${device.account.userUuid}`, {
-    headers: { 'x-server-password': device.account.password },
-  });
-
 test('however many new accounts write to one mailbox, and are deleted after it, it gets a few mails a day', async (t) => {
   const { server, toVictim } = await withMail(t);
   for (let n = 0; n < 6; n += 1) {
     const mallory = await server.device(`mallory-${n}@example.org`);
     await bomb(mallory);
     await server.advance(3_000);
-    await remove(mallory);
+    await deleteAccount(mallory);
     await server.advance(3_000);
   }
   t.is(toVictim().length, 5);

@@ -2,9 +2,8 @@
  * Concurrent uploads of several accounts. Some leave within a chunk, some send data that is refused, and the disk is
  * slow and fails at times. The memory of pieces is reused among them, and yet each gets back only their own bytes.
  */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { type FileSystem, nodeFileSystem, type OpenFile } from '../../actors/files/file-system.ts';
@@ -17,6 +16,7 @@ import { accepted, RemoteFile, usedBytes } from '../kit/files.ts';
 import { gauge, gaugeIs, turn } from '../kit/gateway.ts';
 import { SeededRandom } from '../kit/random.ts';
 import { startServer } from '../kit/server.ts';
+import { temporaryFolder } from '../kit/temporary-folder.ts';
 
 const addresses = [alice.email, bob.email, 'carol@example.com'];
 const uploadsOfEach = 6;
@@ -142,8 +142,7 @@ const bytesIn = async (store: OpenFileStore): Promise<number> =>
 for (const seed of [1, 2]) {
   test(`each of many simultaneous uploads gets its own bytes, whatever others break off, and nothing stays behind (seed ${seed})`, async (t) => {
     const random = new SeededRandom(seed);
-    const folder = mkdtempSync(join(tmpdir(), 'files-'));
-    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder(t);
     const store = await openLocalDisk({
       folder,
       reserveBytes: 0,

@@ -12,6 +12,7 @@ import {
   addressOn,
   call,
   echo,
+  ownCluster,
   prefixOf,
   rawClient,
   shardCount,
@@ -23,11 +24,7 @@ import {
 const server = await startNatsServer();
 test.after.always(() => server.stop());
 
-let clusters = 0;
-const cluster = () => {
-  clusters += 1;
-  return { clusterName: `attacked-${clusters}`, wakeStream: { deliverMs: 1_000, ackWaitMs: 1_500 } };
-};
+const cluster = () => ({ ...ownCluster(), wakeStream: { deliverMs: 1_000, ackWaitMs: 1_500 } });
 
 const frame = encodeFrame({
   kind: 'call',

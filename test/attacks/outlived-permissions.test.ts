@@ -7,7 +7,7 @@ import type { FileStore } from '../../actors/files/store.ts';
 import { UserAdministration } from '../../actors/user/operator-contract.ts';
 import { bob } from '../kit/account.ts';
 import { makeToken, publish, publisher, showing, startCalendarServer, tokensPath } from '../kit/calendar.ts';
-import type { Device } from '../kit/device.ts';
+import { type Device, deleteAccount } from '../kit/device.ts';
 import { createMemoryFileStore } from '../kit/file-store.ts';
 import { RemoteFile, VaultFile } from '../kit/files.ts';
 import { gaugeIs, latch, openRaw, type RawConnection } from '../kit/gateway.ts';
@@ -82,10 +82,6 @@ const ban = ({ host }: TestServer, { account }: Device) =>
     .ask.operatorSetBan({ banned: true, reason: null, by: 'operator' });
 const removeMember = (owner: Device, vault: string, { account }: Device) =>
   owner.call('DELETE', `${vaults}/${vault}/users/${account.userUuid}`);
-const deleteAccount = (by: Device) =>
-  by.call('DELETE', `/v1/users/${by.account.userUuid}`, {
-    headers: { 'x-server-password': by.account.password },
-  });
 
 async function withOwnFile(t: ExecutionContext, options: ServerOptions = {}) {
   const { store, release } = lastingStore();

@@ -1,21 +1,12 @@
 /** Users who want more of shared vaults than they may have: to see, to keep, or to fill. */
 import test from 'ava';
 import { Vault } from '../../actors/vault/contract.ts';
-import type { Device } from '../kit/device.ts';
+import { type Device, deleteAccount } from '../kit/device.ts';
 import type { Answer } from '../kit/http.ts';
 import { deletion, note, uuidNumber } from '../kit/items.ts';
 import { mailTo, Postbox } from '../kit/postbox.ts';
 import { startServer } from '../kit/server.ts';
-import {
-  accept,
-  deleteAccount,
-  invite,
-  makeVault,
-  rowsOf,
-  startSharedVault,
-  vaults,
-  wrongWith,
-} from '../kit/vaults.ts';
+import { accept, invite, makeVault, rowsOf, startSharedVault, vaults, wrongWith } from '../kit/vaults.ts';
 
 const uuidOf = ({ account }: Device) => account.userUuid;
 const fields = { encrypted_message: 'c2VjcmV0', permission: 'read' };

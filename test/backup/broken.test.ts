@@ -10,8 +10,9 @@ import { ensureSchema, migrations } from '../../process/schema.ts';
 import { silentLogger } from '../../runtime/ports.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
 import { startTestPostgres, type TestPostgres } from '../kit/postgres.ts';
+import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { dyingTarget, watchedTarget } from './failing.ts';
-import { backUpTo, connected, contentOf, folderFor, make, restoreFrom, treeOf } from './world.ts';
+import { backUpTo, connected, contentOf, make, restoreFrom, treeOf } from './world.ts';
 
 let server: TestPostgres;
 test.before(async () => {
@@ -39,7 +40,7 @@ test('a backup that dies at any call leaves none, and the next one is whole', as
   t.deepEqual(unfinished, []);
   t.is(names.length, 2);
   const connection = await server.createDatabase();
-  const folder = join(folderFor(t), 'files');
+  const folder = join(temporaryFolder(t), 'files');
   await restoreFrom(made.target, connection, folder);
   t.deepEqual(await contentOf(connection), await contentOf(made.connection));
   t.deepEqual(treeOf(folder), treeOf(made.files.folder));
@@ -50,9 +51,9 @@ test('a restore that died is refused by servers, and begins anew', async (t) => 
   await connected(made.connection, (client) => made.files.add(client, 'a'));
   await backUpTo(made);
   const connection = await server.createDatabase();
-  const folder = join(folderFor(t), 'files');
+  const folder = join(temporaryFolder(t), 'files');
   const stages: string[] = [];
-  await restoreFrom(made.target, await server.createDatabase(), join(folderFor(t), 'files'), {
+  await restoreFrom(made.target, await server.createDatabase(), join(temporaryFolder(t), 'files'), {
     onProgress: (stage) => stages.push(stage),
   });
   for (const death of stages.filter((_, index) => index % 6 === 1 || index === stages.length - 1)) {
@@ -106,7 +107,7 @@ test('a release restores nothing into a schema that a newer one has added to', a
   const connection = await server.createDatabase();
   await migrate(connection, migrations);
   await record(connection, recordOfNewer);
-  await t.throwsAsync(restoreFrom(made.target, connection, join(folderFor(t), 'files')), {
+  await t.throwsAsync(restoreFrom(made.target, connection, join(temporaryFolder(t), 'files')), {
     instanceOf: BackupError,
     message: /newer release/,
   });
@@ -128,7 +129,7 @@ test('one flipped bit of any object is noticed', async (t) => {
   await connected(made.connection, (client) => made.files.add(client, 'a'));
   await backUpTo(made);
   const connection = await server.createDatabase();
-  const files = join(folderFor(t), 'files');
+  const files = join(temporaryFolder(t), 'files');
   const objects = Object.keys(treeOf(made.folder)).filter((name) => !name.includes('objects-'));
   const chosen = objects.filter((name, index) => !name.includes('rows-') || index % 9 === 0);
   t.true(chosen.some((name) => name.includes('rows-')));
@@ -168,7 +169,7 @@ test('without the identity, or with another one, an encrypted backup is refused 
   const identity = await generateIdentity();
   await backUpTo(made, { recipients: [await identityToRecipient(identity)] });
   const connection = await server.createDatabase();
-  const folder = join(folderFor(t), 'files');
+  const folder = join(temporaryFolder(t), 'files');
   await t.throwsAsync(restoreFrom(made.target, connection, folder), {
     message: /name the file of its age identity/,
   });
@@ -185,7 +186,7 @@ test('without the identity, or with another one, an encrypted backup is refused 
 });
 
 test('a target that is not there, or is no folder, is said by its name', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   await t.throwsAsync(openFolderTarget(join(folder, 'absent'), { create: false }), {
     message: /absent cannot be used: ENOENT/,
   });

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import test from 'ava';
 import { findCockroach, startTestCockroach } from '../kit/cockroach.ts';
 import { startTestPostgres, type TestPostgres } from '../kit/postgres.ts';
-import { backUpTo, connected, contentOf, folderFor, make, restoreFrom } from './world.ts';
+import { temporaryFolder } from '../kit/temporary-folder.ts';
+import { backUpTo, connected, contentOf, make, restoreFrom } from './world.ts';
 
 const binary = findCockroach(process.env);
 
@@ -31,7 +32,7 @@ if (binary === undefined) {
       // A snapshot of CockroachDB is a second old, and the row of the file came last.
       while ((await backUpTo(made)).manifest.blobs.count < 2);
       const connection = await servers[to].createDatabase();
-      await restoreFrom(made.target, connection, join(folderFor(t), 'files'));
+      await restoreFrom(made.target, connection, join(temporaryFolder(t), 'files'));
       t.deepEqual(await contentOf(connection), await contentOf(made.connection));
     });
   }

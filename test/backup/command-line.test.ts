@@ -9,8 +9,8 @@ import { databaseUrl, startTestPostgres } from '../kit/postgres.ts';
 import { s3Credentials, s3Region, startS3Server } from '../kit/s3-server.ts';
 import { endLeftovers } from '../kit/server-process.ts';
 import { type RunningServer, startServer } from '../kit/started-server.ts';
+import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { ranSource, type Settings, scriptorium } from './scriptorium.ts';
-import { folderFor } from './world.ts';
 
 const limitMs = 400_000;
 
@@ -72,7 +72,7 @@ async function prepared(t: ExecutionContext) {
   t.teardown(() => server.stop());
   return {
     server,
-    settings: { DATA_DIR: server.dataDirectory, BACKUP_TARGET: join(folderFor(t), 'backups') },
+    settings: { DATA_DIR: server.dataDirectory, BACKUP_TARGET: join(temporaryFolder(t), 'backups') },
   };
 }
 
@@ -171,7 +171,7 @@ test.serial(
     const external = await startTestPostgres();
     t.teardown(() => external.stop());
     const DATABASE_URL = databaseUrl(await external.createDatabase());
-    const folder = folderFor(t);
+    const folder = temporaryFolder(t);
     const first = settings;
     const there = { DATA_DIR: join(folder, 'there'), DATABASE_URL, BACKUP_TARGET: first.BACKUP_TARGET };
     const back = { DATA_DIR: join(folder, 'back'), BACKUP_TARGET: join(folder, 'second') };
@@ -199,7 +199,7 @@ test.serial(
     const done = await ran(settings);
     t.is(done.code, 0, done.said);
     t.regex((await scriptorium(settings, ['backup', 'list'])).out, /\d{8}T\d{9}Z-/);
-    const file = join(folderFor(t), 'no-folder');
+    const file = join(temporaryFolder(t), 'no-folder');
     writeFileSync(file, '');
     const failed = await ran({ ...settings, BACKUP_TARGET: file });
     t.is(failed.code, 69, failed.said);
@@ -208,7 +208,7 @@ test.serial(
 );
 
 test('a wrong place, a wrong key and no place are said so', async (t) => {
-  const DATA_DIR = folderFor(t);
+  const DATA_DIR = temporaryFolder(t);
   const none = await scriptorium({ DATA_DIR }, ['backup']);
   t.is(none.code, 1);
   t.regex(none.err, /set BACKUP_TARGET/);

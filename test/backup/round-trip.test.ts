@@ -9,8 +9,9 @@ import { backupTables } from '../../process/backup/tables.ts';
 import { migrations } from '../../process/schema.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
 import { startTestPostgres, type TestPostgres } from '../kit/postgres.ts';
+import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { fullTarget, watchedTarget } from './failing.ts';
-import { backUpTo, connected, contentOf, folderFor, make, restoreFrom, treeOf, uuidOf } from './world.ts';
+import { backUpTo, connected, contentOf, make, restoreFrom, treeOf, uuidOf } from './world.ts';
 
 let server: TestPostgres;
 test.before(async () => {
@@ -45,7 +46,7 @@ async function comesBack(
   t.is(copiedBlobs, 6);
   t.deepEqual(manifest.blobs.missing, []);
   const connection = await server.createDatabase();
-  const folder = join(folderFor(t), 'files');
+  const folder = join(temporaryFolder(t), 'files');
   await restoreFrom(made.target, connection, folder, options);
   t.deepEqual(await contentOf(connection), await contentOf(made.connection));
   t.deepEqual(treeOf(folder), treeOf(made.files.folder));
@@ -89,7 +90,7 @@ test('positions of devices can be kept when a database moves', async (t) => {
   const made = await make(t, server);
   await backUpTo(made);
   const connection = await server.createDatabase();
-  await restoreFrom(made.target, connection, join(folderFor(t), 'files'), { generation: undefined });
+  await restoreFrom(made.target, connection, join(temporaryFolder(t), 'files'), { generation: undefined });
   const restored = await connected(connection, settings);
   t.is(restored['generation'], 'before');
 });
@@ -162,7 +163,7 @@ test('every file of a backup has its bytes, although files come and go meanwhile
   t.true(round > 60);
   t.deepEqual(manifest.blobs.missing, []);
   const connection = await server.createDatabase();
-  const folder = join(folderFor(t), 'files');
+  const folder = join(temporaryFolder(t), 'files');
   await restoreFrom(made.target, connection, folder);
   const { rows } = await connected(connection, (restored) => restored.query('SELECT upload_uuid FROM file'));
   t.true(rows.length > 0);

@@ -18,8 +18,9 @@ import { Device } from '../kit/device.ts';
 import { ciphertext, RemoteFile } from '../kit/files.ts';
 import { note, uuidNumber } from '../kit/items.ts';
 import { type RunningServer, startServer } from '../kit/started-server.ts';
+import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { scriptorium } from './scriptorium.ts';
-import { folderFor, treeOf } from './world.ts';
+import { treeOf } from './world.ts';
 
 const limitMs = 400_000;
 const damaged = 65;
@@ -43,7 +44,7 @@ test.serial(
   'one flipped bit of a file, a list of files or a row is found by `verify`, with exit code 65',
   async (t) => {
     t.timeout(limitMs);
-    const settings = settingsFor(folderFor(t));
+    const settings = settingsFor(temporaryFolder(t));
     t.is((await scriptorium(settings, ['backup'])).code, 0);
     const names = Object.keys(treeOf(settings.BACKUP_TARGET));
     const digit = names.find((name) => name.startsWith('blobs/'))?.split('/')[2];
@@ -101,7 +102,7 @@ test.serial(
   'an item that the restored server does not give is found by signing in, with exit code 65',
   async (t) => {
     t.timeout(limitMs);
-    const settings = settingsFor(folderFor(t));
+    const settings = settingsFor(temporaryFolder(t));
     t.is((await scriptorium(settings, ['backup'])).code, 0);
     await misplaceAnItem(settings.BACKUP_TARGET);
     const verified = await scriptorium(settings, ['backup', 'verify']);
@@ -112,7 +113,7 @@ test.serial(
 
 test.serial('an encrypted backup is verified with its identity, and refused without', async (t) => {
   t.timeout(limitMs);
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const settings = settingsFor(folder);
   const identity = await generateIdentity();
   const file = join(folder, 'identity');

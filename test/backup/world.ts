@@ -1,7 +1,6 @@
 /** Databases with a row of every kind, a store of files beside them, and a target. */
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import pg from 'pg';
@@ -24,6 +23,7 @@ import { systemRandom } from '../../runtime/random.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
 import { typeOf } from '../../runtime/store/postgres/sql.ts';
 import type { DatabaseConnection, TestPostgres } from '../kit/postgres.ts';
+import { temporaryFolder } from '../kit/temporary-folder.ts';
 
 export const uuidOf = (text: string): string =>
   createHash('sha256')
@@ -51,12 +51,6 @@ function sampleOf(table: BackupTable, index: number): BackupRow {
         return `${column} ${index} "quoted" \\ ü\n`;
     }
   });
-}
-
-export function folderFor(t: Pick<ExecutionContext, 'teardown'>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'backup-test-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 export async function connected<T>(
@@ -226,7 +220,7 @@ export function treeOf(folder: string, below = ''): Readonly<Record<string, stri
 }
 
 export async function make(t: ExecutionContext, server: TestPostgres): Promise<Made> {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const files = new Files(join(folder, 'files'));
   mkdirSync(files.folder);
   return {

@@ -5,7 +5,6 @@ import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   rmSync,
   statSync,
@@ -13,10 +12,9 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { type FileSystem, nodeFileSystem } from '../../actors/files/file-system.ts';
 import { type LocalDiskOptions, openLocalDisk } from '../../actors/files/local-disk.ts';
 import type { FileStore } from '../../actors/files/store.ts';
@@ -24,15 +22,10 @@ import { systemClock } from '../../runtime/clock.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { runs } from '../kit/built.ts';
 import { drainPromises, FakeClock } from '../kit/clock.ts';
+import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { until } from '../kit/until.ts';
 import { content, inPieces, nameOf, names, owner, read, unstopped, upload, write } from './blobs.ts';
 import { contractOfFileStores, failsWith } from './contract.ts';
-
-function folderFor(t: ExecutionContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'files-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 const open = (folder: string, options: Partial<LocalDiskOptions> = {}) =>
   openLocalDisk({
@@ -57,10 +50,10 @@ const files = (folder: string): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => entry.name);
 
-contractOfFileStores('local disk', async (t) => open(folderFor(t)));
+contractOfFileStores('local disk', async (t) => open(temporaryFolder(t)));
 
 test('blobs are readable by nobody else, and empty folders go with the last blob', async (t) => {
-  const folder = join(folderFor(t), 'new');
+  const folder = join(temporaryFolder(t), 'new');
   const store = await open(folder);
   await write(store, nameOf(1), content(10));
   const modeOf = (...path: string[]) => statSync(join(folder, ...path)).mode & 0o777;
@@ -77,7 +70,7 @@ test('blobs are readable by nobody else, and empty folders go with the last blob
 });
 
 test('other files in the folder are neither listed nor removed', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const store = await open(folder);
   await write(store, nameOf(1), content(10));
   mkdirSync(join(folder, 'lost+found'));
@@ -123,7 +116,7 @@ for (const isShared of [false, true]) {
   const when = isShared ? 'before its write is over, in a shared folder' : 'before it is persisted';
 
   test(`a blob that has its name is synced, and then every folder that leads to it, ${when}`, async (t) => {
-    const folder = folderFor(t);
+    const folder = temporaryFolder(t);
     const steps: string[] = [];
     const store = await open(folder, { fs: stepsOn(folder, steps), isShared });
     steps.length = 0;
@@ -171,7 +164,7 @@ function slowlySynced() {
 
 test('the next write of an upload, and what persists it, wait until the blob before is on the disk', async (t) => {
   const { fs, waiting, go } = slowlySynced();
-  const store = await open(folderFor(t), { fs });
+  const store = await open(temporaryFolder(t), { fs });
   const over: string[] = [];
   await write(store, nameOf(1), content(10));
   const next = write(store, nameOf(2), content(10)).then(() => over.push('next'));
@@ -190,7 +183,7 @@ test('the next write of an upload, and what persists it, wait until the blob bef
 });
 
 test('a blob that another process has written is synced by the one that persists it, if it is whole', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const before = await open(folder);
   for (const number of [1, 2]) await write(before, nameOf(number), content(10));
   await before.close();
@@ -230,7 +223,7 @@ test('in a shared folder a write whose blob could not be synced is refused, and 
     ['EIO', 'unavailable'],
     ['EDQUOT', 'full'],
   ] as const) {
-    const folder = folderFor(t);
+    const folder = temporaryFolder(t);
     let isOpen = false;
     const failing = () => Promise.reject(systemError(code));
     const broken = [
@@ -249,7 +242,7 @@ test('in a shared folder a write whose blob could not be synced is refused, and 
 });
 
 test('a blob that the system could not sync is missing', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const failing = () => Promise.reject(systemError('EIO'));
   const fs = changed({ create: async (path) => ({ ...(await nodeFileSystem.create(path)), sync: failing }) });
   const store = await open(folder, { fs });
@@ -259,7 +252,7 @@ test('a blob that the system could not sync is missing', async (t) => {
 });
 
 test('a blob that the system could not sync is missing, even if it could not be removed', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const failing = () => Promise.reject(systemError('EIO'));
   const fs = changed({
     create: async (path) => ({ ...(await nodeFileSystem.create(path)), sync: failing }),
@@ -291,7 +284,7 @@ test('each blob of one upload is waited for when several are written at once, an
         }),
     }),
   });
-  const store = await open(folderFor(t), { fs });
+  const store = await open(temporaryFolder(t), { fs });
   await Promise.all([1, 2].map((number) => write(store, nameOf(number), content(10))));
   await until(() => ends.length === 2);
   const persisted = failsWith(t, 'missing', () => store.persist([blob(1), blob(2)]));
@@ -302,7 +295,7 @@ test('each blob of one upload is waited for when several are written at once, an
 });
 
 test('a blob whose folder could not be synced stays, and is persisted once that works', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   let isBroken = false;
   const fs = changed({
     syncFolder: (path) => (isBroken ? Promise.reject(systemError('EIO')) : nodeFileSystem.syncFolder(path)),
@@ -319,7 +312,7 @@ test('a blob whose folder could not be synced stays, and is persisted once that 
 test('a disk that does not sync becomes unavailable to its waiting callers after a while, and nothing is lost', async (t) => {
   const clock = new FakeClock();
   const { fs, waiting, go } = slowlySynced();
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const store = await open(folder, { fs, clock });
   await write(store, nameOf(1), content(10));
   const failed = [
@@ -338,7 +331,7 @@ test('a disk that does not sync becomes unavailable to its waiting callers after
 });
 
 test('a store that is closed has synced what it has acknowledged', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const { fs, waiting, go } = slowlySynced();
   const store = await open(folder, { fs });
   await write(store, nameOf(1), content(10));
@@ -355,7 +348,7 @@ test('a store that is closed has synced what it has acknowledged', async (t) => 
 });
 
 test('a body is taken while its name is on its way, and no more of it than clients send in a chunk', async (t) => {
-  const store = await open(folderFor(t));
+  const store = await open(temporaryFolder(t));
   const bytes = 20 * 1_048_576;
   let takenBytes = 0;
   const body = async function* () {
@@ -384,7 +377,7 @@ test('a disk that takes a part of what it is given is given the rest', async (t)
       return { ...file, write: (bytes, position) => file.write(bytes.subarray(0, 1_000), position) };
     },
   });
-  const store = await open(folderFor(t), { fs });
+  const store = await open(temporaryFolder(t), { fs });
   const whole = content(300_000);
   await write(store, nameOf(1), whole);
   t.true(whole.equals(await read(store, nameOf(1), 0, whole.length)));
@@ -411,7 +404,7 @@ function fullAfter(bytes: number, code: string): FileSystem {
 
 for (const code of ['ENOSPC', 'EDQUOT']) {
   test(`a disk that is full while it is written to (${code}) leaves nothing, and works again with room`, async (t) => {
-    const folder = folderFor(t);
+    const folder = temporaryFolder(t);
     const store = await open(folder, { fs: fullAfter(700_000, code) });
     await failsWith(t, 'full', () => write(store, nameOf(1), content(1_000_000)));
     await store.close();
@@ -425,7 +418,7 @@ for (const code of ['ENOSPC', 'EDQUOT']) {
 test('a blob is refused before its first byte where it would take the reserve, with those under way', async (t) => {
   let freeBytes = 1_000_000;
   const fs = changed({ freeBytesAt: async () => freeBytes });
-  const store = await open(folderFor(t), { fs, reserveBytes: 400_000 });
+  const store = await open(temporaryFolder(t), { fs, reserveBytes: 400_000 });
   let wasAsked = false;
   const body = async function* () {
     wasAsked = true;
@@ -448,7 +441,7 @@ test('a blob is refused before its first byte where it would take the reserve, w
   await failsWith(t, 'aborted', () => first);
   await store.close();
 
-  const again = await open(folderFor(t), { fs, reserveBytes: 400_000 });
+  const again = await open(temporaryFolder(t), { fs, reserveBytes: 400_000 });
   await write(again, nameOf(3), content(300_000));
   t.is(await again.condition(), 'good');
   t.is(again.freeBytes, 1_000_000);
@@ -458,7 +451,7 @@ test('a blob is refused before its first byte where it would take the reserve, w
 
 test('a body without a name keeps no more of the disk from others than its draft may take', async (t) => {
   const fs = changed({ freeBytesAt: async () => 100_000_000 });
-  const store = await open(folderFor(t), { fs });
+  const store = await open(temporaryFolder(t), { fs });
   const stop = new AbortController();
   const hanging = async function* () {
     yield* inPieces(content(9 * 1_048_576), 1_048_576);
@@ -498,13 +491,13 @@ for (const code of ['EROFS', 'EIO', 'EACCES', 'EMFILE']) {
       rename: changed({ rename: failing }),
     };
     for (const [step, fs] of Object.entries(broken)) {
-      const folder = folderFor(t);
+      const folder = temporaryFolder(t);
       const store = await open(folder, { fs });
       await failsWith(t, 'unavailable', () => write(store, nameOf(1), content(300_000)));
       await store.close();
       t.deepEqual(files(folder), [], step);
     }
-    const store = await open(folderFor(t), {
+    const store = await open(temporaryFolder(t), {
       fs: changed({ open: failing, unlink: failing, checkWritable: failing }),
     });
     await failsWith(t, 'unavailable', () => read(store, nameOf(1), 0, 1));
@@ -514,7 +507,7 @@ for (const code of ['EROFS', 'EIO', 'EACCES', 'EMFILE']) {
 }
 
 test('a disk that does not answer is unavailable after a while, and what it did then is undone', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const clock = new FakeClock();
   let answer: (() => void) | undefined;
   const fs = changed({
@@ -544,7 +537,7 @@ test('a disk that does not answer holds few threads, and callers are refused ins
       return new Promise(() => undefined);
     },
   });
-  const store = await open(folderFor(t), { fs, clock });
+  const store = await open(temporaryFolder(t), { fs, clock });
   const reads = Array.from({ length: 1_100 }, (_, number) =>
     t.throwsAsync(() => read(store, nameOf(number), 0, 1), { message: /unavailable/ }),
   );
@@ -556,7 +549,7 @@ test('a disk that does not answer holds few threads, and callers are refused ins
 });
 
 test('owners take turns, and one that reads too much at the same time is refused alone', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const before = await open(folder);
   const other = nameOf(1, { of: otherOwner });
   await write(before, nameOf(1), content(10));
@@ -599,7 +592,7 @@ test('owners take turns, and one that reads too much at the same time is refused
 });
 
 test('the remains of a broken write are cleared away also while too many calls wait', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const held: (() => void)[] = [];
   const fs = changed({
     async open(path) {
@@ -637,7 +630,7 @@ test('the remains of a broken write are cleared away also while too many calls w
 });
 
 test('a name is given again where a removal has just taken the folder', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   let removals = 0;
   const fs = changed({
     async rename(from, to) {
@@ -652,7 +645,7 @@ test('a name is given again where a removal has just taken the folder', async (t
 });
 
 test('many writes and removals in one folder lose nothing', async (t) => {
-  const store = await open(folderFor(t));
+  const store = await open(temporaryFolder(t));
   for (let round = 0; round < 20; round += 1) {
     await write(store, nameOf(1), content(10));
     await Promise.all([store.remove([nameOf(1)]), write(store, nameOf(2), content(10))]);
@@ -662,7 +655,7 @@ test('many writes and removals in one folder lose nothing', async (t) => {
 });
 
 test('drafts of this node go at its start, those of others once they are old', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   await open(folder, { nodeId: 'other' });
   await open(folder);
   const drafts = ['node-main/mine', 'node-other/young', 'node-other/old'].map((path) =>
@@ -677,7 +670,7 @@ test('drafts of this node go at its start, those of others once they are old', a
 });
 
 test('a process that is killed while it writes leaves blobs that are whole, and no other', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   for (let round = 0; round < 3; round += 1) {
     const child = spawn(process.execPath, [...runs('test/files/endless-writer.ts'), folder, `${round}`], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -701,7 +694,7 @@ test('a process that is killed while it writes leaves blobs that are whole, and 
 });
 
 test('a reader does not notice that its blob is removed', async (t) => {
-  const store = await open(folderFor(t));
+  const store = await open(temporaryFolder(t));
   const whole = content(2_000_000);
   await write(store, nameOf(1), whole);
   const pieces: Uint8Array[] = [];
@@ -713,7 +706,7 @@ test('a reader does not notice that its blob is removed', async (t) => {
 });
 
 test('a store that is closed ends what goes on', async (t) => {
-  const folder = folderFor(t);
+  const folder = temporaryFolder(t);
   const store = await open(folder);
   const stop = new AbortController();
   let isInFlight = false;

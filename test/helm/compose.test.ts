@@ -3,14 +3,11 @@ import {
   copyFileSync,
   cpSync,
   existsSync,
-  mkdtempSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { configurationFrom } from '../../process/config/config.ts';
@@ -19,6 +16,7 @@ import { commandsOf } from '../documentation/commands.ts';
 import { composeProject, containerfile, secretAt, serverEnvironment } from '../kit/compose-project.ts';
 import { root } from '../kit/server-process.ts';
 import { shell } from '../kit/shell.ts';
+import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { cases } from './cases.ts';
 import { makesPods, podOf, render } from './chart.ts';
 
@@ -34,8 +32,7 @@ test.before(buildComposeReader);
 
 /** A folder with `compose.yaml` and the secrets that the document makes. */
 async function madeFolder(t: ExecutionContext): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'compose-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   copyFileSync(join(root, 'compose.yaml'), join(folder, 'compose.yaml'));
   const commands = [makeFolder, makeSecretKey, makePassword, makeUrl, letServersRead];
   await shell(commands.join('\n'), { cwd: folder });
@@ -115,8 +112,7 @@ test('the image is that of compose.yaml and of the chart: version, user, program
 });
 
 test('the image is built from what is copied into its build, with code of the gRPC contracts that is made there', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'image-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const copied = [...containerfile.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, paths = '']) =>
     paths.split(' '),
   );

@@ -1,11 +1,11 @@
 /** The Job that runs a load test in the cluster. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { durationSecondsOf, profiles, vusMaxOfMachine, vusOfGigabyte } from '../../load-tests/profiles.ts';
 import { scenarioNames } from '../../load-tests/scenarios.ts';
+import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { cases } from './cases.ts';
 import { podOf, render, type Tree, the } from './chart.ts';
 
@@ -21,8 +21,7 @@ test('each of its pods makes its part of the load, and the parts are the whole',
   const variables: Record<string, string> = Object.fromEntries(
     container.env.map((of: Tree) => [of.name, of.value]),
   );
-  const folder = mkdtempSync(join(tmpdir(), 'load-test-job-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'k6'), '#!/bin/sh\nprintf "%s\\n" "$@"\n');
   chmodSync(join(folder, 'k6'), 0o755);
   const [shell = '', ...flags] = container.command;

@@ -2,25 +2,19 @@
  * The chart's other servers, NATS and CockroachDB, get settings that they accept, and learn of renewed certificates.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import test, { type ExecutionContext } from 'ava';
 import { findProgram } from '../../tools/program.ts';
 import { natsServer } from '../../tools/programs.ts';
 import { createAuthority, type Issued } from '../kit/certificates.ts';
+import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { cases } from './cases.ts';
 import { podOf, render, the } from './chart.ts';
 
 const secured = 'cluster with NATS and CockroachDB of the chart';
 const env = { ...process.env, POD_NAME: 'notes-scriptorium-nats-0' };
-
-function temporaryFolder(t: ExecutionContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'scriptorium-nats-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** The configuration of the chart's servers, with an existing certificate. */
 async function configurationBy(

@@ -1,9 +1,8 @@
 /** An installation in a file of SQLite. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import sqlite from 'node-sqlite3-wasm';
+import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { createTables, Installation } from './installation.ts';
 
 export interface SqliteInstallation {
@@ -15,8 +14,7 @@ export interface SqliteInstallation {
 }
 
 export async function sqliteInstallation(t: ExecutionContext): Promise<SqliteInstallation> {
-  const folder = mkdtempSync(join(tmpdir(), 'scriptorium-import-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const file = join(folder, 'home_server.sqlite');
   let database = new sqlite.Database(file);
   const there = new Installation(async (sql, values = []) => void database.run(sql, [...values]));

@@ -1,7 +1,6 @@
 /** Real calendar programs against a server: each discovers the calendar from one address, and notices changes. */
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
@@ -9,6 +8,7 @@ import { createDAVClient } from 'tsdav';
 import { findOrMakeCalendarClients } from '../../tools/calendar-clients.ts';
 import { publish, unpublish } from './calendar.ts';
 import type { Device } from './device.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 const python = findOrMakeCalendarClients(process.env);
 const script = new URL('./calendar-client.py', import.meta.url).pathname;
@@ -47,8 +47,7 @@ async function seenByCaldav(t: ExecutionContext, { url, phone, token }: Calendar
 }
 
 async function seenByVdirsyncer(t: ExecutionContext, { url, phone, token }: CalendarToSee): Promise<void> {
-  const home = mkdtempSync(join(tmpdir(), 'calendar-'));
-  t.teardown(() => rmSync(home, { recursive: true, force: true }));
+  const home = temporaryFolder(t);
   const env = {
     ...process.env,
     HOME: home,

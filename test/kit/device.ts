@@ -1,7 +1,7 @@
 /** One session of an account: the requests of a client, and its sync token. */
 import type { ExecutionContext } from 'ava';
 import type { ModernSyncReply, SyncRequest } from '../../actors/collection/sync-contract.ts';
-import { type Account, cookieSessions, register, type Server, signIn, tokensOf } from './account.ts';
+import { type Account, cookieSessions, refresh, register, type Server, signIn, tokensOf } from './account.ts';
 import { type Answer, type Call, call } from './http.ts';
 import { note } from './items.ts';
 import {
@@ -111,3 +111,12 @@ export function accepted({ status, body, text }: Answer): any {
   if (status !== 200) throw new Error(`refused with ${status}: ${text.slice(0, 200)}`);
   return body;
 }
+
+export const deleteAccount = (device: Device): Promise<Answer> =>
+  device.call('DELETE', `/v1/users/${device.account.userUuid}`, {
+    headers: { 'x-server-password': device.account.password },
+  });
+
+/** The same session with the tokens that replace those of the device. */
+export const withNewTokens = async ({ server, account }: Device): Promise<Device> =>
+  new Device(server, { ...account, ...tokensOf(await refresh(server, account)) });

@@ -28,6 +28,10 @@ export function note(overrides: ClientItem = {}): ClientItem {
   };
 }
 
+/** A note that its client puts into a vault, or has there. */
+export const inVault = (vault: string, overrides: ClientItem = {}): ClientItem =>
+  note({ shared_vault_uuid: vault, key_system_identifier: 'system', ...overrides });
+
 /** A client's request to delete an item that it last saw at this version. */
 export function deletion(uuid: string, updatedAtTimestamp: number): ClientItem {
   return { uuid, content_type: 'Note', deleted: true, updated_at_timestamp: updatedAtTimestamp };

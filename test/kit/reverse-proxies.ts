@@ -5,8 +5,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { findProgram, type Program } from '../../tools/program.ts';
@@ -15,6 +14,7 @@ import { replaced } from '../documentation/commands.ts';
 import { codeBlocksOf } from '../documentation/texts.ts';
 import { endWithTests } from './child.ts';
 import { freePorts } from './free-ports.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 import { until } from './until.ts';
 
 export interface ReverseProxy {
@@ -72,8 +72,7 @@ export async function startReverseProxy(
   proxy: ReverseProxy,
   serverPort: number,
 ): Promise<{ readonly url: string; readonly port: number }> {
-  const folder = await mkdtemp(join(tmpdir(), 'scriptorium-proxy-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const [port = 0] = await freePorts(1);
   const file = join(folder, 'configuration');
   const configuration = replaced(guided(proxy), {

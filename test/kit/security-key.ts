@@ -1,5 +1,6 @@
 /** A security key in software: it makes credentials and signs assertions in the form that a browser passes on. */
 import { createHash, createSign, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+import type { Device } from './device.ts';
 import { jwkOf } from './jwk.ts';
 
 export interface SecurityKeyOptions {
@@ -113,6 +114,14 @@ export class SecurityKey {
     const idLength = Buffer.from([id.length >> 8, id.length & 0xff]);
     return Buffer.concat([Buffer.alloc(16), idLength, id, this.storedPublicKey]);
   }
+}
+
+/** Gives the account of this device a security key as its second factor. */
+export async function addSecurityKey(device: Device): Promise<void> {
+  const { options } = (await device.call('GET', '/v1/authenticators/generate-registration-options')).body;
+  const body = { attestationResponse: new SecurityKey().register(options.challenge) };
+  const added = await device.call('POST', '/v1/authenticators/verify-registration', { body });
+  if (added.status !== 200) throw new Error(added.text);
 }
 
 /** As much CBOR as a credential needs. */

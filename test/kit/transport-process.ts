@@ -20,6 +20,13 @@ export const signingKey = Buffer.alloc(32, 7);
 export const allShards: readonly number[] = Array.from({ length: shardCount }, (_, shard) => shard);
 export const prefixOf = (clusterName: string): string => `scriptorium.${clusterName}.database`;
 
+let clusters = 0;
+/** A name that no other test of this file has: its tests share the broker and not the cluster. */
+export const ownCluster = () => {
+  clusters += 1;
+  return { clusterName: `test-${clusters}` };
+};
+
 /** The requests, wake-ups and hints of a process, and its logs and counts. */
 class Seen {
   readonly calls: AskCall[] = [];

@@ -96,8 +96,3 @@ export function wrongWith({ vault, members, invites }: VaultRows): string | unde
   const orders = members.map(({ position }) => position);
   return new Set(orders).size < orders.length ? 'two members at one position' : undefined;
 }
-
-export const deleteAccount = (device: Device) =>
-  device.call('DELETE', `/v1/users/${device.account.userUuid}`, {
-    headers: { 'x-server-password': device.account.password },
-  });

@@ -1,11 +1,11 @@
 /** When a load test on Kubernetes is over, and the problems that a run finds in its pages. */
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { page } from '../../load-tests/report/page.ts';
 import { type Report, reportOf } from '../../load-tests/report/report.ts';
 import { shell } from '../kit/shell.ts';
+import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { awaitEnd, complaintsAbout } from './load-test.ts';
 
 const run = {
@@ -52,8 +52,7 @@ const conditions = {
 
 for (const [end, said] of Object.entries(conditions)) {
   test(`the wait for a Job ends when it is ${end}`, async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'load-test-end-'));
-    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder(t);
     const left = join(folder, 'left');
     writeFileSync(left, `${said.join('\n')}\n`);
     const program = (name: string, script: string) => {

@@ -13,6 +13,7 @@ import type { Seeded, SeededUser } from '../../load-tests/seeded.ts';
 import { type Servers, startOneProcess, startThreeNodes } from '../../load-tests/servers.ts';
 import { buildK6 } from '../../tools/programs.ts';
 import { type Builds, buildTwice } from '../cluster/build.ts';
+import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { until } from '../kit/until.ts';
 
 const limitMs = 240_000;
@@ -135,8 +136,7 @@ test.serial(
 
 /** The same users, signed in nowhere. */
 function withoutSessions(t: ExecutionContext, seeded: Seeded): string {
-  const folder = mkdtempSync(join(tmpdir(), 'load-tests-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const file = join(folder, 'users.json');
   const signedOut = (users: readonly SeededUser[]) =>
     users.map((user) => ({ ...user, accessTokens: user.accessTokens.map((token) => `${token}x`) }));

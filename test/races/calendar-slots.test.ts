@@ -13,7 +13,7 @@ import {
   unpublish,
 } from '../kit/calendar.ts';
 import { atEveryCommit, Death } from '../kit/death.ts';
-import type { Device } from '../kit/device.ts';
+import { type Device, deleteAccount } from '../kit/device.ts';
 import type { TestServer } from '../kit/server.ts';
 
 /** Longer than a slot stays reserved, and than a deleted account waits for that. */
@@ -21,10 +21,6 @@ const forgottenMs = 5 * 60_000;
 
 const make = (device: Device) => device.call('POST', tokensPath, { body: { label: 'phone' } });
 const revokeAll = (device: Device) => device.call('DELETE', tokensPath);
-const remove = (device: Device) =>
-  device.call('DELETE', `/v1/users/${device.account.userUuid}`, {
-    headers: { 'x-server-password': device.account.password },
-  });
 
 async function slotsTaken({ host }: TestServer) {
   const slices = (await host.store.slices({ kind: 'calendar', id: calendarId })).map(({ slice }) => slice);
@@ -54,7 +50,7 @@ const inTurn: Readonly<Record<string, readonly Act[]>> = {
   'tokens are made and revoked': [make, make, revokeAll],
   'a first to-do is published': [first],
   'a calendar is filled, emptied and filled again': [first, last, first],
-  'an account with tokens and to-dos ends': [make, first, remove],
+  'an account with tokens and to-dos ends': [make, first, deleteAccount],
 };
 
 for (const [what, acts] of Object.entries(inTurn)) {
@@ -86,7 +82,7 @@ const atOnce: Readonly<Record<string, readonly Act[]>> = {
   'tokens are made and all revoked': [make, make, revokeAll, make],
   'two first to-dos are published': [first, (device) => publish(device, { uid: 'b' })],
   'a to-do is published and taken back': [first, last, first],
-  'a token is made, a to-do published, and the account ends': [make, first, remove],
+  'a token is made, a to-do published, and the account ends': [make, first, deleteAccount],
 };
 
 for (const [what, acts] of Object.entries(atOnce)) {
@@ -103,7 +99,7 @@ test('a slot whose taking was under way when its account ended is given back all
   const held = server.transport.holdNextAskOf('takeSlot');
   const made = make(phone);
   const release = await held;
-  t.is((await server.answered(remove(phone))).status, 200);
+  t.is((await server.answered(deleteAccount(phone))).status, 200);
   await server.advance(10_000);
   release();
   t.is((await server.answered(made)).status, 401);

@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { bob } from '../kit/account.ts';
 import { Death } from '../kit/death.ts';
-import { accepted, type Device } from '../kit/device.ts';
+import { accepted, type Device, deleteAccount } from '../kit/device.ts';
 import type { Answer } from '../kit/http.ts';
 import { startServer, type TestServer } from '../kit/server.ts';
 
@@ -43,10 +43,6 @@ const removeWhatCame = async (recipient: Device) => {
   while ((await list(recipient, messages)).length === 0);
   await remove(recipient, messages);
 };
-const deleteAccount = (device: Device) =>
-  device.call('DELETE', `/v1/users/${device.account.userUuid}`, {
-    headers: { 'x-server-password': device.account.password },
-  });
 
 async function startScene(t: ExecutionContext, death = new Death()): Promise<Scene> {
   const server = await startServer(t, { host: { schedule: death.schedule } });

@@ -6,13 +6,10 @@ import { defaultItemSettings, type ItemSettings } from '../../actors/collection/
 import type { ModernSyncReply } from '../../actors/collection/sync-contract.ts';
 import type { AnyRow } from '../../runtime/table.ts';
 import { atEveryCommit, Death } from '../kit/death.ts';
-import { accepted, type Device } from '../kit/device.ts';
-import { note, uuidNumber } from '../kit/items.ts';
+import { accepted, type Device, deleteAccount } from '../kit/device.ts';
+import { inVault, note, uuidNumber } from '../kit/items.ts';
 import { startServer, type TestServer } from '../kit/server.ts';
-import { deleteAccount, join, makeVault } from '../kit/vaults.ts';
-
-const inVault = (vault: string, overrides: ClientItem = {}) =>
-  note({ shared_vault_uuid: vault, key_system_identifier: 'system', ...overrides });
+import { join, makeVault } from '../kit/vaults.ts';
 
 interface Scene {
   readonly server: TestServer;

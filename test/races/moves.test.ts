@@ -5,12 +5,9 @@ import type { ClientItem } from '../../actors/collection/item-fields.ts';
 import type { AnyRow } from '../../runtime/table.ts';
 import { Death } from '../kit/death.ts';
 import type { Device } from '../kit/device.ts';
-import { note, uuidNumber } from '../kit/items.ts';
+import { inVault, note, uuidNumber } from '../kit/items.ts';
 import type { TestServer } from '../kit/server.ts';
 import { startSharedVault } from '../kit/vaults.ts';
-
-const inVault = (vault: string, overrides: ClientItem = {}) =>
-  note({ shared_vault_uuid: vault, key_system_identifier: 'system', ...overrides });
 
 /** Every row of the item, in any collection. */
 async function rowsOf(server: TestServer, death?: Death): Promise<readonly AnyRow[]> {

@@ -1,7 +1,7 @@
 /** Two accounts and an invite between them: whatever happens at the same moment, and whenever the host dies. */
 import test, { type ExecutionContext } from 'ava';
 import { Death } from '../kit/death.ts';
-import type { Device } from '../kit/device.ts';
+import { type Device, deleteAccount } from '../kit/device.ts';
 import { startServer, type TestServer } from '../kit/server.ts';
 
 const invites = '/v1/subscription-invites';
@@ -16,10 +16,6 @@ interface Scene {
 const accept = ({ guest, uuid }: Scene) => guest.call('POST', `${invites}/${uuid}/accept`);
 const cancel = ({ inviter, uuid }: Scene) => inviter.call('DELETE', `${invites}/${uuid}`);
 const decline = ({ guest, uuid }: Scene) => guest.call('DELETE', `${invites}/${uuid}`);
-const remove = (device: Device) =>
-  device.call('DELETE', `/v1/users/${device.account.userUuid}`, {
-    headers: { 'x-server-password': device.account.password },
-  });
 
 async function startScene(t: ExecutionContext, death = new Death()): Promise<Scene> {
   const server = await startServer(t, { host: { schedule: death.schedule } });
@@ -49,9 +45,12 @@ const scenarios: Readonly<Record<string, (scene: Scene) => readonly (() => Promi
   'an invite is accepted and declined': (scene) => [() => accept(scene), () => decline(scene)],
   'an invite is accepted and its inviter deleted': (scene) => [
     () => accept(scene),
-    () => remove(scene.inviter),
+    () => deleteAccount(scene.inviter),
   ],
-  'an invite is accepted and its guest deleted': (scene) => [() => accept(scene), () => remove(scene.guest)],
+  'an invite is accepted and its guest deleted': (scene) => [
+    () => accept(scene),
+    () => deleteAccount(scene.guest),
+  ],
 };
 
 for (const [what, callsOf] of Object.entries(scenarios)) {

@@ -4,20 +4,10 @@
  */
 import test, { type ExecutionContext } from 'ava';
 import { Death } from '../kit/death.ts';
-import type { Device } from '../kit/device.ts';
+import { type Device, deleteAccount } from '../kit/device.ts';
 import type { Answer } from '../kit/http.ts';
 import { startServer, type TestServer } from '../kit/server.ts';
-import {
-  accept,
-  deleteAccount,
-  invite,
-  join,
-  makeVault,
-  rowsOf,
-  type VaultRows,
-  vaults,
-  wrongWith,
-} from '../kit/vaults.ts';
+import { accept, invite, join, makeVault, rowsOf, type VaultRows, vaults, wrongWith } from '../kit/vaults.ts';
 
 interface Scene {
   readonly server: TestServer;

@@ -3,8 +3,7 @@
  * the signals of the container, and no signal has an effect that it does not handle.
  */
 import { type SpawnOptions, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { systemClock } from '../../runtime/clock.ts';
@@ -12,6 +11,7 @@ import { openPostgresStore } from '../../runtime/store/postgres/store.ts';
 import { startNatsServer } from '../kit/nats-server.ts';
 import { databaseUrl, startTestPostgres } from '../kit/postgres.ts';
 import { isAlive, root, type ServerProcess, startServerProcess } from '../kit/server-process.ts';
+import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { until } from '../kit/until.ts';
 
 /** No test waits for it. */
@@ -35,8 +35,7 @@ async function start(t: ExecutionContext) {
   t.timeout(testLimitMs);
   const [postgres, nats] = await Promise.all([startTestPostgres(), startNatsServer()]);
   t.teardown(() => Promise.all([postgres.stop(), nats.stop()]));
-  const folder = mkdtempSync(join(tmpdir(), 'first-process-test-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const connection = await postgres.createDatabase();
   const started: ServerProcess = startServerProcess({
     entry: ['--import=tsx', join(root, 'supervisor.ts')],

@@ -1,7 +1,5 @@
 /** A supervisor's actions on a real database and a real NATS once its server is dead, and what it leaves alone. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
@@ -21,6 +19,7 @@ import { runtimeMigrations } from '../../runtime/store/postgres/migrations.ts';
 import { openPostgresStore } from '../../runtime/store/postgres/store.ts';
 import { startNatsServer } from '../kit/nats-server.ts';
 import { databaseUrl, startTestPostgres } from '../kit/postgres.ts';
+import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { startProcess } from '../kit/transport-process.ts';
 import { until } from '../kit/until.ts';
 
@@ -31,8 +30,7 @@ const ports = { clock: systemClock, random: systemRandom, logger: pino({ level: 
 async function setup(t: ExecutionContext) {
   const [postgres, nats] = await Promise.all([startTestPostgres(), startNatsServer()]);
   t.teardown(() => Promise.all([postgres.stop(), nats.stop()]));
-  const root = mkdtempSync(join(tmpdir(), 'supervisor-test-'));
-  t.teardown(() => rmSync(root, { recursive: true, force: true }));
+  const root = temporaryFolder(t);
   const connection = await postgres.createDatabase();
   await migrate(connection, runtimeMigrations);
   const store = await openPostgresStore({ connection, clock: systemClock });

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { challengeOf, cookieSessions, statusOf, tokensOf } from '../../kit/account.ts';
 import type { Device } from '../../kit/device.ts';
-import { SecurityKey } from '../../kit/security-key.ts';
+import { addSecurityKey } from '../../kit/security-key.ts';
 import { startServer, type TestServer } from '../../kit/server.ts';
 
 const passwordOf = ({ account }: Device) => ({ headers: { 'x-server-password': account.password } });
@@ -21,13 +21,6 @@ async function recover(server: TestServer, device: Device, recovery_codes: strin
     body: { ...common, password, code_verifier, ...fields },
   });
   return { params, login };
-}
-
-async function addSecurityKey(device: Device): Promise<void> {
-  const { options } = (await device.call('GET', '/v1/authenticators/generate-registration-options')).body;
-  const body = { attestationResponse: new SecurityKey().register(options.challenge) };
-  const added = await device.call('POST', '/v1/authenticators/verify-registration', { body });
-  if (added.status !== 200) throw new Error(added.text);
 }
 
 test('recovery codes and the password sign in without the factor, turn it off, and are used up', async (t) => {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { Device } from '../../kit/device.ts';
+import { type Device, deleteAccount } from '../../kit/device.ts';
 import type { Answer } from '../../kit/http.ts';
 import { mailTo, Postbox } from '../../kit/postbox.ts';
 import { startServer } from '../../kit/server.ts';
@@ -23,10 +23,6 @@ const statuses = async (device: Device) =>
   (await list(device)).map(({ status }: { status: string }) => status);
 const subscription = async (device: Device) =>
   (await device.call('GET', `/v1/users/${device.account.userUuid}/subscription`)).body.subscription;
-const remove = (device: Device) =>
-  device.call('DELETE', `/v1/users/${device.account.userUuid}`, {
-    headers: { 'x-server-password': device.account.password },
-  });
 const refusal = ({ status, body }: Answer) => ({ status, success: body.success });
 const refused = { status: 400, success: false };
 
@@ -179,7 +175,7 @@ test('the deletion of an account ends what it shared', async (t) => {
   const accepted = await invited(phone, bob);
   const open = await invited(phone, 'carol@example.org');
   await accept(guest, accepted);
-  t.is((await remove(phone)).status, 200);
+  t.is((await deleteAccount(phone)).status, 200);
   await server.advance(10_000);
   t.is((await subscription(guest)).subscriptionType, 'regular');
   const carol = await server.device('carol@example.org');
@@ -191,7 +187,7 @@ test('the deletion of a guest makes room for another', async (t) => {
   const phone = await server.device();
   const guest = await server.device(bob);
   await accept(guest, await invited(phone, bob));
-  t.is((await remove(guest)).status, 200);
+  t.is((await deleteAccount(guest)).status, 200);
   await server.advance(10_000);
   t.deepEqual(await statuses(phone), ['declined']);
 });

@@ -11,12 +11,11 @@ import {
   unpublish,
   wantCalendar,
 } from '../../kit/calendar.ts';
-import type { Device } from '../../kit/device.ts';
+import { type Device, deleteAccount } from '../../kit/device.ts';
 import { latch } from '../../kit/gateway.ts';
 import { quickTokenHasher } from '../../kit/hasher.ts';
 import type { Answer, Call } from '../../kit/http.ts';
 import type { TestServer } from '../../kit/server.ts';
-import { deleteAccount } from '../../kit/vaults.ts';
 
 interface Program {
   readonly phone: Device;

@@ -1,15 +1,14 @@
 /** Files of a server composed by its entry: ciphertext in its folder, and nothing else. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { startConfiguredServer } from '../../kit/configured-server.ts';
 import { Device } from '../../kit/device.ts';
 import { ciphertext, RemoteFile } from '../../kit/files.ts';
+import { temporaryFolder } from '../../kit/temporary-folder.ts';
 
 test('a file is in the folder of the settings as it was sent, and outlives a restart', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'files-'));
-  t.teardown(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const environment = { FILES_FOLDER: folder };
   const server = await startConfiguredServer(t, environment);
   const device = await Device.register(server);

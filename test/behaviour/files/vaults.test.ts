@@ -1,17 +1,9 @@
 /** Files of shared vaults over HTTP (docs/protocol/files.md, "Files of shared vaults"). */
 import test, { type ExecutionContext } from 'ava';
-import type { Device } from '../../kit/device.ts';
+import { type Device, deleteAccount } from '../../kit/device.ts';
 import { ciphertext, fileCall, RemoteFile, usedBytes, VaultFile } from '../../kit/files.ts';
 import type { ServerOptions } from '../../kit/server.ts';
-import {
-  deleteAccount,
-  join,
-  makeVault,
-  type Permission,
-  rowsOf,
-  startSharedVault,
-  vaults,
-} from '../../kit/vaults.ts';
+import { join, makeVault, type Permission, rowsOf, startSharedVault, vaults } from '../../kit/vaults.ts';
 
 async function startScene(
   t: ExecutionContext,

@@ -13,7 +13,7 @@ import { startApi } from '../../kit/internal-api.ts';
 import { note } from '../../kit/items.ts';
 import { operate } from '../../kit/operator.ts';
 import { Postbox } from '../../kit/postbox.ts';
-import { SecurityKey } from '../../kit/security-key.ts';
+import { addSecurityKey } from '../../kit/security-key.ts';
 import type { ServerOptions, TestServer } from '../../kit/server.ts';
 
 const nobody = '11111111-1111-4111-8111-111111111111';
@@ -140,13 +140,6 @@ const withoutFactor = (server: TestServer, { account }: Device, fields: object =
   server.call('POST', '/v2/login-params', {
     body: { api: headerSessions, email: account.email, code_challenge: challengeOf('verifier'), ...fields },
   });
-
-async function addSecurityKey(device: Device): Promise<void> {
-  const { options } = (await device.call('GET', '/v1/authenticators/generate-registration-options')).body;
-  const body = { attestationResponse: new SecurityKey().register(options.challenge) };
-  const added = await device.call('POST', '/v1/authenticators/verify-registration', { body });
-  if (added.status !== 200) throw new Error(added.text);
-}
 
 test('a user who has lost the second factor signs in by the password once an operator has reset it', async (t) => {
   const postbox = new Postbox();

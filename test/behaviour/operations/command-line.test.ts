@@ -1,8 +1,7 @@
 /** Every command of the operator command line, run against the internal API: text, JSON, refusals and exit codes. */
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { kinds } from '../../../actors/kinds.ts';
@@ -10,6 +9,7 @@ import { serverCredentials } from '../../../operations/access.ts';
 import { alice, register } from '../../kit/account.ts';
 import { createAuthority } from '../../kit/certificates.ts';
 import { type ApiWorld, addDead, addNode, ownNode, shardCount, startApi } from '../../kit/internal-api.ts';
+import { temporaryFolder } from '../../kit/temporary-folder.ts';
 import { buildCommandLine, type CommandLine, type Ended } from './command-line.ts';
 
 const nobody = '11111111-1111-4111-8111-111111111111';
@@ -291,8 +291,7 @@ test.serial('the address comes from the environment of the node, whatever else i
 
 test.serial('without a port in the environment it asks the socket in the data directory', async (t) => {
   const { api } = await startApi(t);
-  const DATA_DIR = mkdtempSync(join(tmpdir(), 'command-line-'));
-  t.teardown(() => rmSync(DATA_DIR, { recursive: true, force: true }));
+  const DATA_DIR = temporaryFolder(t);
   const socket = join(DATA_DIR, 'internal-api.sock');
   await api.listenOnSocket(socket);
   t.like(await commandLine(['nodes'], { DATA_DIR }), { code: 0, err: '' });
@@ -306,8 +305,7 @@ test.serial(
   'a port that asks for the token is shown what is in the data directory, or in a file',
   async (t) => {
     const { address } = await startApi(t, { token: 'right' });
-    const DATA_DIR = mkdtempSync(join(tmpdir(), 'command-line-'));
-    t.teardown(() => rmSync(DATA_DIR, { recursive: true, force: true }));
+    const DATA_DIR = temporaryFolder(t);
     const file = join(DATA_DIR, 'internal-api-token');
     const without = await commandLine(['nodes', '--address', address], { DATA_DIR });
     t.is(without.code, 1);

@@ -1,11 +1,11 @@
 /** Completion of command lines, by the shells themselves. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { findOrInstallProgram } from '../../../tools/program.ts';
 import { runTyped } from '../../kit/operator.ts';
+import { temporaryFolder } from '../../kit/temporary-folder.ts';
 
 type Shell = 'bash' | 'zsh' | 'fish';
 
@@ -26,8 +26,7 @@ const programs: Readonly<Record<Shell, (script: string, words: readonly string[]
 async function completed(t: ExecutionContext, shell: Shell) {
   const program = { name: shell, variable: `${shell.toUpperCase()}_PATH`, commands: [shell], package: shell };
   const path = findOrInstallProgram(program, process.env);
-  const folder = mkdtempSync(join(tmpdir(), 'completion-'));
-  t.teardown(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const script = join(folder, 'script');
   const made = await runTyped(['completion', shell], { address: 'unix:/nowhere' });
   t.is(made.code, 0, made.err);

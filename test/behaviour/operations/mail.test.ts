@@ -1,6 +1,5 @@
 /** Mail for operators: with the command line, over the internal API, from the real mailer. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { Mailer, mailerId } from '../../../actors/mailer/contract.ts';
@@ -10,6 +9,7 @@ import { startApi } from '../../kit/internal-api.ts';
 import { bobsText, sealedMail } from '../../kit/mail.ts';
 import { operate } from '../../kit/operator.ts';
 import { mailTo, Postbox } from '../../kit/postbox.ts';
+import { temporaryFolder } from '../../kit/temporary-folder.ts';
 
 const secret = 'a secret word';
 
@@ -18,8 +18,7 @@ async function start(t: ExecutionContext, mode: 'queue' | 'direct' = 'queue') {
   const { mail, ...sender } = mailTo(postbox);
   const world = await startApi(t, { mail: { ...sender, mail: { ...mail, mode } } });
   const { server, log } = world;
-  const directory = mkdtempSync(join(tmpdir(), 'mail-test-'));
-  t.teardown(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder(t);
   const said: string[] = [];
   return {
     postbox,

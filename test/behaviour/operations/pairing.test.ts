@@ -1,6 +1,5 @@
 /** Pairings for operators: with the command line, over the internal API, with a real identity provider. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { pairingId } from '../../../actors/pairing/contract.ts';
@@ -17,6 +16,7 @@ import { redirectUri, startIdentityProvider } from '../../kit/identity-provider.
 import { apiOver } from '../../kit/internal-api.ts';
 import { operate, runTyped } from '../../kit/operator.ts';
 import { adminEmails, base, paired, pairingSettingsFor } from '../../kit/pairing.ts';
+import { temporaryFolder } from '../../kit/temporary-folder.ts';
 
 const otherKey = Buffer.alloc(32, 4);
 
@@ -110,8 +110,7 @@ test('a pairing that an operator begins and a browser completes is in the log of
 
 test('an operator completes by hand with the address from a file or the terminal, and nobody is shown its code', async (t) => {
   const { typing, run, json, cameBack, said, log } = await start(t);
-  const directory = mkdtempSync(join(tmpdir(), 'pairing-test-'));
-  t.teardown(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder(t);
   const file = join(directory, 'address.txt');
   const [inFile, typed] = [await cameBack('in.file'), await cameBack('typed')];
   said.length = 0;

@@ -1,8 +1,7 @@
 /** The embedded PostgreSQL itself, started for real. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
@@ -11,13 +10,13 @@ import { systemClock } from '../../../runtime/clock.ts';
 import { silentLogger } from '../../../runtime/ports.ts';
 import { builtUrl } from '../../kit/built.ts';
 import { isAlive } from '../../kit/server-process.ts';
+import { temporaryFolder } from '../../kit/temporary-folder.ts';
 import { until } from '../../kit/until.ts';
 
 const password = 'a password';
 
 function directoryOf(t: ExecutionContext, name = 'data'): string {
-  const root = mkdtempSync(join(tmpdir(), 'embedded-test-'));
-  t.teardown(() => rmSync(root, { recursive: true, force: true }));
+  const root = temporaryFolder(t);
   const directory = join(root, name);
   mkdirSync(directory, { mode: 0o700 });
   return directory;

@@ -1,11 +1,11 @@
 /** What a process does not use is not loaded: it would take memory, and time at each start. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { builtUrl } from '../../kit/built.ts';
+import { temporaryFolder } from '../../kit/temporary-folder.ts';
 
 const onlyWhenUsed = [
   '@aws-sdk/client-s3',
@@ -30,8 +30,7 @@ const noted = (file: string): string =>
     }`);
 
 test('a server loads no client of what it may never talk to', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'loading-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const file = join(folder, 'loaded');
   const registered = dataUrl(
     `import { register } from 'node:module'; register(${JSON.stringify(noted(file))});`,

@@ -1,9 +1,7 @@
 /**
  * What makes a process of each role unready, and what `READY_WITHOUT` tolerates (docs/operations.md, "Watching it").
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import { FakeClock } from '../../kit/clock.ts';
 import {
@@ -13,6 +11,7 @@ import {
 } from '../../kit/configured-server.ts';
 import { ModelDatabase } from '../../kit/model-store/model-store.ts';
 import { startNatsServer, type TestNatsServer } from '../../kit/nats-server.ts';
+import { temporaryFolder } from '../../kit/temporary-folder.ts';
 import { until } from '../../kit/until.ts';
 
 const names = ['database', 'host', 'transport', 'files'] as const;
@@ -26,12 +25,6 @@ const checksOfRole = {
 } as const;
 type Role = keyof typeof checksOfRole;
 
-function folderFor(t: ExecutionContext): string {
-  const path = mkdtempSync(join(tmpdir(), 'readiness-'));
-  t.teardown(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
-
 async function natsFor(t: ExecutionContext): Promise<TestNatsServer> {
   const nats = await startNatsServer();
   t.teardown(() => nats.stop());
@@ -39,7 +32,7 @@ async function natsFor(t: ExecutionContext): Promise<TestNatsServer> {
 }
 
 async function started(t: ExecutionContext, role: Role, environment: Environment = {}) {
-  const [nats, folder] = [await natsFor(t), folderFor(t)];
+  const [nats, folder] = [await natsFor(t), temporaryFolder(t)];
   const settings = {
     ROLE: role,
     NODE_ID: 'one',

@@ -1,7 +1,6 @@
 /** A web app on the server's own origin, behind the proxies as `docs/tested-with.md` sets them up. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { findProgram, type Program } from '../../../tools/program.ts';
@@ -11,6 +10,7 @@ import { codeBlocksOf } from '../../documentation/texts.ts';
 import { Device } from '../../kit/device.ts';
 import { freePorts } from '../../kit/free-ports.ts';
 import { startServer } from '../../kit/started-server.ts';
+import { temporaryFolder } from '../../kit/temporary-folder.ts';
 import { until } from '../../kit/until.ts';
 
 const section = "A web app on the server's own origin";
@@ -66,8 +66,7 @@ for (const [name, { program, make, args }] of Object.entries(configurations)) {
     t.timeout(180_000);
     const server = await startServer();
     t.teardown(() => server.stop());
-    const folder = await mkdtemp(join(tmpdir(), 'scriptorium-proxy-'));
-    t.teardown(() => rm(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder(t);
     const app = join(folder, 'app');
     await mkdir(app);
     await writeFile(join(app, 'index.html'), index);

@@ -1,11 +1,10 @@
 /** Syncs that their client has named, over HTTP (docs/protocol/sockets.md, "Commands over HTTP"). */
 import test from 'ava';
 import { commandDigestOf } from '../../../gateway/sockets/sync-lane/digest.ts';
-import type { Device } from '../../kit/device.ts';
+import { type Device, deleteAccount } from '../../kit/device.ts';
 import { note } from '../../kit/items.ts';
 import type { Schedule } from '../../kit/model-store/model-store.ts';
 import { startServer, type TestServer } from '../../kit/server.ts';
-import { deleteAccount } from '../../kit/vaults.ts';
 
 const api = '20240226';
 

@@ -6,8 +6,8 @@ import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { canonicalJson, digestOf, SyncLaneClient, utf8 } from '../../../docs/protocol/sync-lane-client.ts';
 import * as served from '../../../gateway/sockets/sync-lane/digest.ts';
-import { alice, refresh, tokensOf } from '../../kit/account.ts';
-import { Device } from '../../kit/device.ts';
+import { alice } from '../../kit/account.ts';
+import { Device, withNewTokens } from '../../kit/device.ts';
 import { note } from '../../kit/items.ts';
 import { deviceId, enterLane, LaneSurroundings, laneThatIsOff, run } from '../../kit/lane.ts';
 import { type ServerOptions, startServer, type TestServer } from '../../kit/server.ts';
@@ -163,12 +163,6 @@ test('a command that fits no frame goes over HTTP, and the socket stays', async 
   const { status, by } = await client.run({ id: 'command-1', body: { api, items } });
   t.deepEqual([status, by, client.state], [200, 'http', 'ready']);
 });
-
-const withNewTokens = async (device: Device): Promise<Device> =>
-  new Device(device.server, {
-    ...device.account,
-    ...tokensOf(await refresh(device.server, device.account)),
-  });
 
 test('a socket whose tokens the application has replaced gets the new ones and stays', async (t) => {
   const { client, around, phone } = await worldOf(t);

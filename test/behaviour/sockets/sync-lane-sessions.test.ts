@@ -1,7 +1,7 @@
 /** The sync lane when sessions change, commands take long, and processes stop. */
 import test from 'ava';
-import { alice, refresh, tokensOf } from '../../kit/account.ts';
-import { Device } from '../../kit/device.ts';
+import { alice } from '../../kit/account.ts';
+import { Device, withNewTokens } from '../../kit/device.ts';
 import { note } from '../../kit/items.ts';
 import {
   ask,
@@ -17,12 +17,6 @@ import { startServer, type TestServer } from '../../kit/server.ts';
 
 const api = '20240226';
 const newNote = () => note({ uuid: crypto.randomUUID() });
-
-const withNewTokens = async (device: Device): Promise<Device> =>
-  new Device(device.server, {
-    ...device.account,
-    ...tokensOf(await refresh(device.server, device.account)),
-  });
 
 async function reauth({ lane }: LaneSocket, ticket: string) {
   return lane.answer(lane.send('REAUTH', { ticket, deviceId }), 'REAUTHENTICATED', 'ERROR');

@@ -4,13 +4,10 @@ import type { ClientItem } from '../../../actors/collection/item-fields.ts';
 import { gatewaySettings } from '../../../gateway/settings.ts';
 import { defaultsOf } from '../../../runtime/setting.ts';
 import { Device } from '../../kit/device.ts';
-import { note, uuidNumber } from '../../kit/items.ts';
+import { inVault, note, uuidNumber } from '../../kit/items.ts';
 import { startServer, type TestServer } from '../../kit/server.ts';
 import { parsed, type SocketClient } from '../../kit/socket-client.ts';
 import { accept, invite, join, makeVault, startSharedVault, vaults } from '../../kit/vaults.ts';
-
-const inVault = (vault: string, overrides: ClientItem = {}) =>
-  note({ shared_vault_uuid: vault, key_system_identifier: 'system', ...overrides });
 
 const changesOf = ({ texts }: SocketClient) =>
   parsed(texts).filter(({ type }) => type === 'ITEMS_CHANGED_ON_SERVER');

@@ -1,16 +1,10 @@
 import test from 'ava';
 import type { Hint, HostEvent } from '../../../runtime/transport/transport.ts';
 import { startNatsServer } from '../../kit/nats-server.ts';
-import { echo, startProcess, type TestProcess, until } from '../../kit/transport-process.ts';
+import { echo, ownCluster, startProcess, type TestProcess, until } from '../../kit/transport-process.ts';
 
 const server = await startNatsServer({ jetStream: false });
 test.after.always(() => server.stop());
-
-let clusters = 0;
-const cluster = () => {
-  clusters += 1;
-  return { clusterName: `announcements-${clusters}` };
-};
 
 const event = (sequence: number): HostEvent => ({
   host: 'host',
@@ -30,7 +24,7 @@ function listening({ transport }: TestProcess, gateway: string) {
 }
 
 test('a hint comes once to every process and its gateways, this one included', async (t) => {
-  const shared = cluster();
+  const shared = ownCluster();
   const one = await startProcess(t, server.url, { ...shared, answer: echo });
   const other = await startProcess(t, server.url, { ...shared, answer: echo });
   const gateways = [listening(one, 'one'), listening(other, 'other')];
@@ -51,7 +45,7 @@ test('a hint comes once to every process and its gateways, this one included', a
 });
 
 test('events come to the one gateway they are for, in order, wherever it is', async (t) => {
-  const shared = cluster();
+  const shared = ownCluster();
   const one = await startProcess(t, server.url, shared);
   const other = await startProcess(t, server.url, shared);
   const here = listening(one, 'here');
@@ -75,7 +69,7 @@ test('events come to the one gateway they are for, in order, wherever it is', as
 });
 
 test('a gateway that has stopped listening hears nothing more', async (t) => {
-  const shared = cluster();
+  const shared = ownCluster();
   const one = await startProcess(t, server.url, shared);
   const other = await startProcess(t, server.url, shared);
   const stopped = listening(other, 'stopped');

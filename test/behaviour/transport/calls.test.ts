@@ -11,20 +11,13 @@ import {
 } from '../../../runtime/errors.ts';
 import type { AskCall, Hint } from '../../../runtime/transport/transport.ts';
 import { startNatsServer } from '../../kit/nats-server.ts';
-import { addressOn, call, echo, startProcess, until } from '../../kit/transport-process.ts';
+import { addressOn, call, echo, ownCluster, startProcess, until } from '../../kit/transport-process.ts';
 
 const server = await startNatsServer({ jetStream: false });
 test.after.always(() => server.stop());
 
-/** Tests share the broker and not the cluster. */
-let clusters = 0;
-const cluster = () => {
-  clusters += 1;
-  return { clusterName: `calls-${clusters}` };
-};
-
 test('a call of another process reaches the owner as it was made and brings back the reply', async (t) => {
-  const shared = cluster();
+  const shared = ownCluster();
   const owner = await startProcess(t, server.url, { ...shared, answer: echo });
   const caller = await startProcess(t, server.url, shared);
   const request = {
@@ -43,7 +36,7 @@ test('a call of another process reaches the owner as it was made and brings back
 });
 
 test('a call whose shard is routed here is a call of the handler, of whatever it takes and gives', async (t) => {
-  const own = await startProcess(t, server.url, { ...cluster(), answer: echo });
+  const own = await startProcess(t, server.url, { ...ownCluster(), answer: echo });
   const request = { method: () => 1 };
   t.is(await own.transport.ask(call(request)), request);
 });
@@ -60,7 +53,7 @@ for (const error of [
   new ForbiddenError('forbidden'),
 ]) {
   test(`an error of the handler arrives as the same class with the same meaning: ${error.message}`, async (t) => {
-    const shared = cluster();
+    const shared = ownCluster();
     await startProcess(t, server.url, { ...shared, answer: () => Promise.reject(error) });
     const caller = await startProcess(t, server.url, shared);
     const met = (await t.throwsAsync(caller.transport.ask(call(null)))) as Error;
@@ -70,7 +63,7 @@ for (const error of [
 }
 
 test("an error that is none of the actors' arrives as terminal, without its words, and is logged at the owner", async (t) => {
-  const shared = cluster();
+  const shared = ownCluster();
   const owner = await startProcess(t, server.url, {
     ...shared,
     answer: () => {
@@ -84,14 +77,14 @@ test("an error that is none of the actors' arrives as terminal, without its word
 });
 
 test('a call to a shard that nobody serves is moved, at once', async (t) => {
-  const caller = await startProcess(t, server.url, cluster());
+  const caller = await startProcess(t, server.url, ownCluster());
   const startedMs = performance.now();
   await t.throwsAsync(caller.transport.ask(call(null)), { instanceOf: MovedError });
   t.true(performance.now() - startedMs < 2_000);
 });
 
 test('calls follow a shard from one owner to the next, and none is left without an answer', async (t) => {
-  const shared = cluster();
+  const shared = ownCluster();
   const first = await startProcess(t, server.url, { ...shared, answer: () => 'first', shards: [0] });
   const second = await startProcess(t, server.url, { ...shared, answer: () => 'second', shards: [] });
   const caller = await startProcess(t, server.url, shared);
@@ -118,7 +111,7 @@ test('calls follow a shard from one owner to the next, and none is left without 
 });
 
 test('a call that its owner took along into its end is unknown as soon as another has claimed the shard', async (t) => {
-  const shared = cluster();
+  const shared = ownCluster();
   const forever = new Promise(() => {});
   const first = await startProcess(t, server.url, { ...shared, answer: () => forever, shards: [0, 1] });
   const second = await startProcess(t, server.url, { ...shared, answer: echo, shards: [] });
@@ -142,7 +135,7 @@ test('a call that its owner took along into its end is unknown as soon as anothe
 });
 
 test('a call names the claim that it is for, which the caller learns from a refusal and from hints', async (t) => {
-  const shared = cluster();
+  const shared = ownCluster();
   let claim = 7;
   const answer = ({ epoch }: AskCall) => epoch;
   const owner = await startProcess(t, server.url, { ...shared, answer, epoch: () => claim });
@@ -167,7 +160,7 @@ test('a call names the claim that it is for, which the caller learns from a refu
 });
 
 test('once routing has resolved, calls of other processes come', async (t) => {
-  const shared = cluster();
+  const shared = ownCluster();
   const owner = await startProcess(t, server.url, { ...shared, answer: echo, shards: [] });
   const caller = await startProcess(t, server.url, shared);
   for (let shard = 0; shard < 8; shard += 1) {
@@ -177,7 +170,7 @@ test('once routing has resolved, calls of other processes come', async (t) => {
 });
 
 test('a process that has stopped serves nothing more', async (t) => {
-  const shared = cluster();
+  const shared = ownCluster();
   const owner = await startProcess(t, server.url, { ...shared, answer: echo });
   const caller = await startProcess(t, server.url, shared);
   owner.transport.stop();
@@ -191,7 +184,7 @@ test('a process that has stopped serves nothing more', async (t) => {
 });
 
 test('a call that is not answered by its deadline is of unknown outcome', async (t) => {
-  const shared = cluster();
+  const shared = ownCluster();
   const owner = await startProcess(t, server.url, { ...shared, answer: () => new Promise(() => {}) });
   const caller = await startProcess(t, server.url, shared);
   const request = call(null, { deadlineMs: performance.now() + 1_000 });
@@ -203,7 +196,7 @@ test('a call that is not answered by its deadline is of unknown outcome', async 
 });
 
 test('a call whose deadline has passed is not sent', async (t) => {
-  const shared = cluster();
+  const shared = ownCluster();
   const owner = await startProcess(t, server.url, { ...shared, answer: echo });
   const caller = await startProcess(t, server.url, shared);
   const error = await t.throwsAsync(caller.transport.ask(call(null, { deadlineMs: 0 })), {
@@ -224,7 +217,7 @@ test('clusters of other names or databases on the same broker are left alone', a
 });
 
 test('a process with another shard count is rejected by name of what is wrong', async (t) => {
-  const shared = cluster();
+  const shared = ownCluster();
   const owner = await startProcess(t, server.url, { ...shared, answer: echo });
   const caller = await startProcess(t, server.url, { ...shared, shardCount: 8 });
   const error = await t.throwsAsync(caller.transport.ask(call(null)), { instanceOf: TerminalError });

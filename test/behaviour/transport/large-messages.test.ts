@@ -3,23 +3,25 @@ import test from 'ava';
 import { RetryableError, TerminalError } from '../../../runtime/errors.ts';
 import { decodeFrameOf, encodeFrame, partBytes } from '../../../runtime/transport/nats/frame.ts';
 import { startNatsServer } from '../../kit/nats-server.ts';
-import { call, echo, prefixOf, rawProcess, startProcess, until } from '../../kit/transport-process.ts';
+import {
+  call,
+  echo,
+  ownCluster,
+  prefixOf,
+  rawProcess,
+  startProcess,
+  until,
+} from '../../kit/transport-process.ts';
 
 const server = await startNatsServer({ jetStream: false });
 test.after.always(() => server.stop());
-
-let clusters = 0;
-const cluster = () => {
-  clusters += 1;
-  return { clusterName: `large-${clusters}` };
-};
 
 const mebibyte = 1_024 * 1_024;
 /** For a machine that is busy with other tests. */
 const patient = () => ({ deadlineMs: performance.now() + 60_000 });
 
 test('large requests and replies go both ways at once, whole', async (t) => {
-  const shared = cluster();
+  const shared = ownCluster();
   const one = await startProcess(t, server.url, { ...shared, answer: echo, shards: [0] });
   const other = await startProcess(t, server.url, { ...shared, answer: echo, shards: [1] });
   const sizes = [
@@ -42,7 +44,7 @@ test('large requests and replies go both ways at once, whole', async (t) => {
 });
 
 test('many large replies at once come at the speed of their receiver', async (t) => {
-  const shared = cluster();
+  const shared = ownCluster();
   const text = 'x'.repeat(2 * mebibyte);
   await startProcess(t, server.url, { ...shared, answer: () => text });
   const caller = await startProcess(t, server.url, shared);
@@ -54,7 +56,7 @@ test('many large replies at once come at the speed of their receiver', async (t)
 });
 
 test('a small call is not held up behind large ones', async (t) => {
-  const shared = cluster();
+  const shared = ownCluster();
   const large = 'x'.repeat(20 * mebibyte);
   await startProcess(t, server.url, {
     ...shared,
@@ -71,7 +73,7 @@ test('a small call is not held up behind large ones', async (t) => {
 });
 
 test('a request or reply that is too large to be sent is terminal', async (t) => {
-  const shared = cluster();
+  const shared = ownCluster();
   const tooLarge = Buffer.alloc(65 * mebibyte);
   await startProcess(t, server.url, {
     ...shared,
@@ -83,7 +85,7 @@ test('a request or reply that is too large to be sent is terminal', async (t) =>
 });
 
 test('a large call whose sender is gone reaches no handler, and its caller may repeat it', async (t) => {
-  const shared = cluster();
+  const shared = ownCluster();
   const owner = await startProcess(t, server.url, { ...shared, answer: echo });
   const raw = await rawProcess(t, server.url);
   const held = { kind: 'held', from: 'gone', id: '1', bytes: mebibyte, remainingMs: 5_000 } as const;
@@ -102,7 +104,7 @@ for (const [what, holder] of Object.entries({
   'sends something else': () => ({ kind: 'reply', value: 1 }) as const,
 })) {
   test(`a large reply whose holder ${what} leaves the outcome unknown`, async (t) => {
-    const shared = cluster();
+    const shared = ownCluster();
     const prefix = prefixOf(shared.clusterName);
     const caller = await startProcess(t, server.url, shared);
     const raw = await rawProcess(t, server.url);

@@ -10,6 +10,7 @@ import {
   allShards,
   call,
   echo,
+  ownCluster,
   type ProcessOptions,
   prefixOf,
   rawClient,
@@ -23,11 +24,7 @@ import {
 const server = await startNatsServer();
 test.after.always(() => server.stop());
 
-let clusters = 0;
-const cluster = () => {
-  clusters += 1;
-  return { clusterName: `wake-${clusters}`, wakeStream: { deliverMs: 1_000, ackWaitMs: 1_500 } };
-};
+const cluster = () => ({ ...ownCluster(), wakeStream: { deliverMs: 1_000, ackWaitMs: 1_500 } });
 
 const streamOf = (clusterName: string) => `scriptorium-${clusterName}-database`;
 const even = allShards.filter((shard) => shard % 2 === 0);

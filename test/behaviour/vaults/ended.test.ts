@@ -4,16 +4,14 @@ import type { ClientItem } from '../../../actors/collection/item-fields.ts';
 import { Vault } from '../../../actors/vault/contract.ts';
 import { VaultItems } from '../../../actors/vault/items/contract.ts';
 import { atEveryCommit, Death } from '../../kit/death.ts';
-import type { Device } from '../../kit/device.ts';
-import { note, uuidNumber } from '../../kit/items.ts';
+import { type Device, deleteAccount } from '../../kit/device.ts';
+import { inVault, note, uuidNumber } from '../../kit/items.ts';
 import { startServer, type TestServer } from '../../kit/server.ts';
-import { deleteAccount, join, makeVault, rowsOf, startSharedVault, vaults } from '../../kit/vaults.ts';
+import { join, makeVault, rowsOf, startSharedVault, vaults } from '../../kit/vaults.ts';
 
 /** The commands of more than one part of a vault. */
 const vaultParts = { ...Vault, commands: { ...Vault.commands, ...VaultItems.commands } };
 
-const inVault = (vault: string, overrides: ClientItem = {}) =>
-  note({ shared_vault_uuid: vault, key_system_identifier: 'system', ...overrides });
 const vanishedMs = 1_000_000;
 /** A client's request for deleted items. */
 const gone = { content: undefined, enc_item_key: undefined, deleted: true };

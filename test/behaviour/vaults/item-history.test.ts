@@ -3,12 +3,10 @@ import test, { type ExecutionContext } from 'ava';
 import type { ClientItem } from '../../../actors/collection/item-fields.ts';
 import type { Device } from '../../kit/device.ts';
 import { fakeVault, tellUser } from '../../kit/fake-vault.ts';
-import { note, uuidNumber } from '../../kit/items.ts';
+import { inVault, note, uuidNumber } from '../../kit/items.ts';
 import type { ServerOptions } from '../../kit/server.ts';
 import { join, makeVault, startSharedVault, vaults } from '../../kit/vaults.ts';
 
-const inVault = (vault: string, overrides: ClientItem = {}) =>
-  note({ shared_vault_uuid: vault, key_system_identifier: 'system', ...overrides });
 const path = `/v2/items/${uuidNumber(1)}/revisions`;
 
 interface Revision {

@@ -2,15 +2,12 @@
 import test, { type ExecutionContext } from 'ava';
 import type { ClientItem } from '../../../actors/collection/item-fields.ts';
 import { atEveryCommit, Death } from '../../kit/death.ts';
-import type { Device } from '../../kit/device.ts';
-import { note, uuidNumber } from '../../kit/items.ts';
-import { deleteAccount, makeVault, startSharedVault, vaults } from '../../kit/vaults.ts';
+import { type Device, deleteAccount } from '../../kit/device.ts';
+import { inVault, note, uuidNumber } from '../../kit/items.ts';
+import { makeVault, startSharedVault, vaults } from '../../kit/vaults.ts';
 
 /** Long after the rows of a deleted account have gone. */
 const purgedMs = 1_000_000;
-
-const inVault = (vault: string, overrides: ClientItem = {}) =>
-  note({ shared_vault_uuid: vault, key_system_identifier: 'system', ...overrides });
 
 /** What a new device learns of removed items. */
 async function notificationTexts(device: Device): Promise<readonly string[]> {

@@ -3,12 +3,10 @@ import test, { type ExecutionContext } from 'ava';
 import type { ClientItem } from '../../../actors/collection/item-fields.ts';
 import { VaultItems } from '../../../actors/vault/items/contract.ts';
 import type { Device } from '../../kit/device.ts';
-import { note, uuidNumber } from '../../kit/items.ts';
+import { inVault, note, uuidNumber } from '../../kit/items.ts';
 import { startServer } from '../../kit/server.ts';
 import { join, makeVault, type Permission, vaults } from '../../kit/vaults.ts';
 
-const inVault = (vault: string, overrides: ClientItem = {}) =>
-  note({ shared_vault_uuid: vault, key_system_identifier: 'system', ...overrides });
 const uuidsOf = (items: readonly { readonly uuid: string }[]) => items.map(({ uuid }) => uuid);
 
 async function started(t: ExecutionContext, permission: Permission = 'write') {

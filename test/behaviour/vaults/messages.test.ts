@@ -1,6 +1,6 @@
 import test from 'ava';
 import { bob } from '../../kit/account.ts';
-import { accepted, type Device } from '../../kit/device.ts';
+import { accepted, type Device, deleteAccount } from '../../kit/device.ts';
 import type { Answer } from '../../kit/http.ts';
 import { startServer } from '../../kit/server.ts';
 
@@ -23,10 +23,6 @@ const outbound = async (device: Device) =>
 const remove = (device: Device, uuid: string) => device.call('DELETE', `${messages}/${uuid}`);
 const texts = (list: readonly { encrypted_message: string }[]) =>
   list.map(({ encrypted_message }) => encrypted_message);
-const deleteAccount = (device: Device) =>
-  device.call('DELETE', `/v1/users/${device.account.userUuid}`, {
-    headers: { 'x-server-password': device.account.password },
-  });
 
 test('a message is sent, listed on both sides, given by a sync, and gone on both once it is deleted', async (t) => {
   const server = await startServer(t);

@@ -6,7 +6,7 @@ import { migrations } from '../../../process/schema.ts';
 import { migrate } from '../../../runtime/store/postgres/migrate.ts';
 import { openPostgresStore } from '../../../runtime/store/postgres/store.ts';
 import type { Device } from '../../kit/device.ts';
-import { deletion, note, uuidNumber } from '../../kit/items.ts';
+import { deletion, inVault, note, uuidNumber } from '../../kit/items.ts';
 import { startTestPostgres, type TestPostgres } from '../../kit/postgres.ts';
 import type { TestServer } from '../../kit/server.ts';
 import { join, makeVault, startSharedVault, vaults } from '../../kit/vaults.ts';
@@ -29,8 +29,6 @@ async function started(t: ExecutionContext) {
   return { server, alice, bob, vault };
 }
 
-const inVault = (vault: string, overrides: ClientItem = {}) =>
-  note({ shared_vault_uuid: vault, key_system_identifier: 'system', ...overrides });
 const uuidsOf = (items: readonly { readonly uuid: string }[]) => items.map(({ uuid }) => uuid);
 const everything = async (device: Device) => (await device.sync({ sync_token: null })).retrieved_items;
 

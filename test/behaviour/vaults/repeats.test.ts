@@ -1,16 +1,14 @@
 /** A save that is sent again after its answer was lost, when the item has meanwhile changed its home, its owner or its members. */
 import test, { type ExecutionContext } from 'ava';
 import type { ClientItem } from '../../../actors/collection/item-fields.ts';
-import type { Device } from '../../kit/device.ts';
-import { note } from '../../kit/items.ts';
+import { type Device, deleteAccount } from '../../kit/device.ts';
+import { inVault, note } from '../../kit/items.ts';
 import { startServer, type TestServer } from '../../kit/server.ts';
-import { deleteAccount, join, makeVault, rowsOf, vaults } from '../../kit/vaults.ts';
+import { join, makeVault, rowsOf, vaults } from '../../kit/vaults.ts';
 
 /** Until the items of an ended vault are with their owners. */
 const homeMs = 10_000;
 
-const inVault = (vault: string, overrides: ClientItem = {}) =>
-  note({ shared_vault_uuid: vault, key_system_identifier: 'system', ...overrides });
 const versionOf = (item: { updated_at_timestamp: number } | undefined) => ({
   updated_at_timestamp: item?.updated_at_timestamp ?? 0,
 });

@@ -1,10 +1,10 @@
 /** Every command from every kind of caller, whatever has become of them or of the vault. */
 import test from 'ava';
 import { UserAdministration } from '../../../actors/user/operator-contract.ts';
-import type { Device } from '../../kit/device.ts';
+import { type Device, deleteAccount } from '../../kit/device.ts';
 import type { Answer } from '../../kit/http.ts';
 import { startServer, type TestServer } from '../../kit/server.ts';
-import { accept, deleteAccount, invite, join, makeVault, rowsOf, vaults } from '../../kit/vaults.ts';
+import { accept, invite, join, makeVault, rowsOf, vaults } from '../../kit/vaults.ts';
 
 const roles = ['owner', 'admin', 'writer', 'reader', 'invited', 'removed', 'stranger'] as const;
 type Role = (typeof roles)[number];

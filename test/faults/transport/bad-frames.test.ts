@@ -6,6 +6,7 @@ import { startNatsServer } from '../../kit/nats-server.ts';
 import {
   call,
   echo,
+  ownCluster,
   prefixOf,
   rawProcess,
   shardCount,
@@ -15,12 +16,6 @@ import {
 
 const server = await startNatsServer({ jetStream: false });
 test.after.always(() => server.stop());
-
-let clusters = 0;
-const cluster = () => {
-  clusters += 1;
-  return { clusterName: `bad-${clusters}` };
-};
 
 const packr = new Packr({ useRecords: false, variableMapSize: true });
 const frame = (version: number, value: unknown) => Buffer.concat([Buffer.from([version]), packr.pack(value)]);
@@ -54,7 +49,7 @@ const bad: Readonly<Record<string, readonly [Buffer, string]>> = {
 
 for (const [what, [bytes, reason]] of Object.entries(bad)) {
   test(`a call that is ${what} is rejected as terminal and counted, and the next one is served`, async (t) => {
-    const shared = cluster();
+    const shared = ownCluster();
     const subject = `${prefixOf(shared.clusterName)}.shard.0`;
     const owner = await startProcess(t, server.url, { ...shared, answer: echo });
     const raw = await rawProcess(t, server.url);
@@ -71,7 +66,7 @@ for (const [what, [bytes, reason]] of Object.entries(bad)) {
   });
 
   test(`an answer, hint, event or fetch that is ${what} hurts nobody`, async (t) => {
-    const shared = cluster();
+    const shared = ownCluster();
     const prefix = prefixOf(shared.clusterName);
     const own = await startProcess(t, server.url, { ...shared, answer: echo, shards: [1] });
     const events: unknown[] = [];
@@ -101,7 +96,7 @@ for (const [what, [bytes, reason]] of Object.entries(bad)) {
 }
 
 test('a call that nobody waits for any more is dropped before it runs', async (t) => {
-  const shared = cluster();
+  const shared = ownCluster();
   const owner = await startProcess(t, server.url, { ...shared, answer: echo });
   const raw = await rawProcess(t, server.url);
   raw.publish(`${prefixOf(shared.clusterName)}.shard.0`, frame(1, { ...goodCall, remainingMs: 0 }));
