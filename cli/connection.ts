@@ -48,7 +48,7 @@ export class ApiConnection {
     });
   }
 
-  /** @throws CommandFailure */
+  /** With at least `leastMs` for the answer. @throws CommandFailure */
   ask<Request, Response>(
     method: RpcMethod<Request, Response>,
     request: Request,

@@ -1,27 +1,18 @@
 /** A command's tools: a connection, and one answer for people or for scripts. */
-import type { ApiConnection, RpcMethod } from './connection.ts';
+import type { ApiConnection } from './connection.ts';
 
 export class CommandSession {
+  readonly ask: ApiConnection['ask'];
   readonly terminal: Terminal;
   /** How long to wait for each answer. */
   readonly deadlineMs: number;
-  readonly #connection: ApiConnection;
   readonly #isJson: boolean;
 
   constructor(connection: ApiConnection, terminal: Terminal, isJson: boolean, deadlineMs: number) {
-    this.#connection = connection;
+    this.ask = connection.ask.bind(connection);
     this.terminal = terminal;
     this.deadlineMs = deadlineMs;
     this.#isJson = isJson;
-  }
-
-  /** With at least `leastMs` for the answer. @throws CommandFailure */
-  ask<Request, Response>(
-    method: RpcMethod<Request, Response>,
-    request: Request,
-    leastMs = 0,
-  ): Promise<Response> {
-    return this.#connection.ask(method, request, leastMs);
   }
 
   /** The command's one answer: `document` with `--json`, else `text`. Names of the document's fields never change. */

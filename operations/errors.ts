@@ -7,13 +7,7 @@
  */
 import { status } from '@grpc/grpc-js';
 import type { Answer, Refusal } from '../actors/reply.ts';
-import {
-  ActorError,
-  DatabaseUnavailableError,
-  OverloadedError,
-  RetryableError,
-  UnavailableError,
-} from '../runtime/errors.ts';
+import { ActorError, DatabaseUnavailableError, RetryableError, retryAfterMsOf } from '../runtime/errors.ts';
 
 /** The refusal a caller gets instead of an answer. */
 export class CallError extends Error {
@@ -72,12 +66,6 @@ export function unexpectedCallError(requestId: string): CallError {
 export const overloadedCallError = new CallError(status.RESOURCE_EXHAUSTED, overloaded, 1_000);
 
 const isUnknown = (error: ActorError) => error instanceof RetryableError && error.outcome === 'unknown';
-
-function retryAfterMsOf(error: ActorError): number {
-  const says =
-    error instanceof RetryableError || error instanceof OverloadedError || error instanceof UnavailableError;
-  return says ? error.retryAfterMs : 1_000;
-}
 
 /** An actor's answer for a caller of the internal API. @throws CallError */
 export function okOrThrow<Ok>(answer: Answer<Ok>): Ok {

@@ -66,19 +66,15 @@ export const revisionDigest = (of: DigestedRevision): string =>
     of.editedBy,
   ]);
 
-export const messageDigest = (of: {
-  readonly senderUuid: string;
-  readonly encryptedMessage: string;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-}): string => digest([of.senderUuid, of.encryptedMessage, of.createdAt, of.updatedAt]);
+/** The digest of an object by these of its fields. */
+const digestBy =
+  <Name extends string>(...names: readonly Name[]) =>
+  (of: Readonly<Record<Name, Value>>): string =>
+    digest(names.map((name) => of[name]));
 
-export const notificationDigest = (of: {
-  readonly type: string;
-  readonly payload: string;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-}): string => digest([of.type, of.payload, of.createdAt, of.updatedAt]);
+export const messageDigest = digestBy('senderUuid', 'encryptedMessage', 'createdAt', 'updatedAt');
+
+export const notificationDigest = digestBy('type', 'payload', 'createdAt', 'updatedAt');
 
 export const keyParamsDigest = (params: Readonly<Record<string, string | number | undefined>>): string =>
   digest(
@@ -98,19 +94,13 @@ export const vaultDigest = (of: {
   readonly updatedAt: number;
 }): string => digest([of.ownerUuid, of.survivorUuid ?? '', of.createdAt, of.updatedAt]);
 
-export const memberDigest = (of: {
-  readonly userUuid: string;
-  readonly permission: string;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-}): string => digest([of.userUuid, of.permission, of.createdAt, of.updatedAt]);
+export const memberDigest = digestBy('userUuid', 'permission', 'createdAt', 'updatedAt');
 
-export const inviteDigest = (of: {
-  readonly inviteeUuid: string;
-  readonly senderUuid: string;
-  readonly permission: string;
-  readonly encryptedMessage: string;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-}): string =>
-  digest([of.inviteeUuid, of.senderUuid, of.permission, of.encryptedMessage, of.createdAt, of.updatedAt]);
+export const inviteDigest = digestBy(
+  'inviteeUuid',
+  'senderUuid',
+  'permission',
+  'encryptedMessage',
+  'createdAt',
+  'updatedAt',
+);

@@ -28,3 +28,13 @@ export function sleep(clock: Clock, delayMs: number): Promise<void> {
     clock.schedule(delayMs, resolve);
   });
 }
+
+/** Settles like `work`, or is rejected once the signal is aborted. The work itself is not ended by that. */
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+    if (signal.aborted) abort();
+  });
+}

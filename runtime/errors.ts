@@ -95,6 +95,10 @@ export function promisesNothing(error: unknown): boolean {
   return error instanceof MovedError || error instanceof FencedError || error instanceof LaterError;
 }
 
+/** When the caller may ask again, for an error after which that may help. */
+export const retryAfterMsOf = (error: ActorError): number =>
+  error instanceof RetryableError || error instanceof LaterError ? error.retryAfterMs : 1_000;
+
 /** There is no such actor, and the command does not create one. */
 export class NotFoundError extends ActorError {
   readonly class = 'not-found';

@@ -14,3 +14,12 @@ export const systemRandom: Random = {
   uuid: () => randomUUID(),
   fraction: () => randomBytes(4).readUInt32BE(0) / 2 ** 32,
 };
+
+export function shuffled<T>(list: readonly T[], random: Random): readonly T[] {
+  const shuffling = [...list];
+  for (let index = shuffling.length - 1; index > 0; index -= 1) {
+    const other = Math.floor(random.fraction() * (index + 1));
+    [shuffling[index], shuffling[other]] = [shuffling[other] as T, shuffling[index] as T];
+  }
+  return shuffling;
+}

@@ -20,7 +20,7 @@
  * After an abort the caller returns at once. The system call finishes in the background, and the clean-up follows it.
  */
 import { dirname, join, resolve } from 'node:path';
-import type { Clock } from '../../runtime/clock.ts';
+import { type Clock, unlessAborted } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { FairnessKey } from '../queue.ts';
 import { Durability } from './durability.ts';
@@ -50,7 +50,6 @@ import {
   type OpenFileStore,
   type StoreCondition,
   type StoredBlob,
-  unlessAborted,
   type WriteOptions,
   type WrittenBlob,
 } from './store.ts';

@@ -13,7 +13,7 @@
  */
 import { Readable } from 'node:stream';
 import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
-import type { Clock } from '../../runtime/clock.ts';
+import { type Clock, unlessAborted } from '../../runtime/clock.ts';
 import { openS3Client, removeObjects, type S3ClientOptions, s3CodeOf } from './s3-client.ts';
 import {
   announced,
@@ -31,7 +31,6 @@ import {
   Stop,
   type StoreCondition,
   type StoredBlob,
-  unlessAborted,
   type WriteOptions,
 } from './store.ts';
 

@@ -13,6 +13,7 @@
  *
  * `local-disk.ts` and `s3.ts` are the adapters. A store belongs to one database: the sweep removes blobs that it does not name.
  */
+import { unlessAborted } from '../../runtime/clock.ts';
 import { dependency } from '../../runtime/dependency.ts';
 
 /** The name of a blob, known or still to come. */
@@ -218,15 +219,6 @@ export class Stop {
   end(): void {
     this.#caller?.removeEventListener('abort', this.#callerLeft);
   }
-}
-
-export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-    if (signal.aborted) abort();
-  });
 }
 
 export const noop = (): void => undefined;

@@ -93,9 +93,9 @@ export interface ProvenTokens {
 export const ProvenTokens = dependency<ProvenTokens>('the calendar tokens that were found right');
 
 const rememberedMs = 60_000;
-const defaultTokensMax = 20_000;
+const tokensMax = 20_000;
 
-export function createProvenTokens(tokensMax = defaultTokensMax): ProvenTokens {
+export function createProvenTokens(): ProvenTokens {
   const proven = new Map<string, { readonly secretHash: string; readonly untilMs: number }>();
   return {
     remember(tokenUuid, secretHash, nowMs) {

@@ -3,10 +3,20 @@
  * random bytes, so a single SHA-256 is all the hashing they need; nothing else is stored.
  */
 import { hash } from 'node:crypto';
+import { z } from 'zod';
 import type { Random } from '../../runtime/random.ts';
 import { equalInConstantTime } from './session-tokens.ts';
 
 const secretBytes = 32;
+
+/** What is stored of each. */
+export const shownOnceFields = {
+  uuid: z.string(),
+  label: z.string(),
+  secretHash: z.string(),
+  createdAtMs: z.number(),
+  lastUsedAtMs: z.number().nullable(),
+};
 
 export interface NewSecret {
   /** 43 characters, base64url. */

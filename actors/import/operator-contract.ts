@@ -74,16 +74,20 @@ export const UserImport = contract({
   },
 });
 
+const importedVault = {
+  ownerUuid: z.string(),
+  survivorUuid: z.string().nullable(),
+  createdAt: z.int(),
+  updatedAt: z.int(),
+};
+
 export const VaultImport = contract({
   name: 'vault',
   commands: {
     ...collectionImportShapes,
     importVault: {
       request: z.object({
-        ownerUuid: z.string(),
-        survivorUuid: z.string().nullable(),
-        createdAt: z.int(),
-        updatedAt: z.int(),
+        ...importedVault,
         members: z.array(importedMemberSchema).readonly(),
         invites: z.array(importedInviteSchema).readonly(),
       }),
@@ -92,14 +96,7 @@ export const VaultImport = contract({
     importShowVault: {
       request: z.object({}),
       reply: z.object({
-        vault: z
-          .object({
-            ownerUuid: z.string(),
-            survivorUuid: z.string().nullable(),
-            createdAt: z.int(),
-            updatedAt: z.int(),
-          })
-          .nullable(),
+        vault: z.object(importedVault).nullable(),
         /** Absent from a host of the release before. */
         isImported: z.boolean().optional(),
         members: z.array(importedMemberSchema.extend({ permission: z.string() })),

@@ -8,7 +8,7 @@
  * text.
  */
 import type { Turn } from '../../runtime/command.ts';
-import type { Actors, AskOptions } from '../../runtime/handles.ts';
+import type { Actors } from '../../runtime/handles.ts';
 import { type Refused, refuse } from '../reply.ts';
 import { hasControl, mailAddress } from './address.ts';
 import { type Content, sealContent } from './content.ts';
@@ -42,9 +42,8 @@ export function tellToSend(turn: Turn, mail: SealedMail): void {
 export async function askToRecall(
   actors: Actors,
   mail: Pick<SealedMail, 'id' | 'userUuid'>,
-  options?: AskOptions,
 ): Promise<RecallResult> {
-  const { result } = await actors.get(Mailer, mailerId).ask.recall(mail, options);
+  const { result } = await actors.get(Mailer, mailerId).ask.recall(mail);
   return result;
 }
 
@@ -58,23 +57,19 @@ export function tellToForgetSender(turn: Turn): void {
 }
 
 /** Whether there is a relay that could send. */
-export async function isMailConfigured(actors: Actors, options?: AskOptions): Promise<boolean> {
-  const { configured } = await actors.get(Mailer, mailerId).ask.status({}, options);
+export async function isMailConfigured(actors: Actors): Promise<boolean> {
+  const { configured } = await actors.get(Mailer, mailerId).ask.status({});
   return configured;
 }
 
 /** The refusal for a request that is of no use without a relay; undefined if there is a relay. */
-export async function noMailConfigured(actors: Actors, options?: AskOptions): Promise<Refused | undefined> {
-  return (await isMailConfigured(actors, options)) ? undefined : notConfigured;
+export async function noMailConfigured(actors: Actors): Promise<Refused | undefined> {
+  return (await isMailConfigured(actors)) ? undefined : notConfigured;
 }
 
 /** The refusal for a request whose mail would not be queued; undefined if it would be. */
-export async function refusalOfMail(
-  actors: Actors,
-  source: MailSource,
-  options?: AskOptions,
-): Promise<Refused | undefined> {
-  const answer = await actors.get(Mailer, mailerId).ask.room({ source }, options);
+export async function refusalOfMail(actors: Actors, source: MailSource): Promise<Refused | undefined> {
+  const answer = await actors.get(Mailer, mailerId).ask.room({ source });
   if (answer.queued) return undefined;
   return answer.why === 'full' ? full(answer.retryAfterMs) : notConfigured;
 }

@@ -13,7 +13,7 @@ import { type RequestOptions, request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import type { Clock } from '../../runtime/clock.ts';
+import { type Clock, unlessAborted } from '../../runtime/clock.ts';
 import { OverloadedError } from '../../runtime/errors.ts';
 import { createQueue } from '../queue.ts';
 import {
@@ -340,12 +340,4 @@ function failureOf(error: unknown, { signal, hasConnected }: OutboundCall): Outb
   if (error instanceof TypeError) return 'refused';
   if (hasConnected) return 'broken';
   return 'unreachable';
-}
-
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    work.then(resolve, reject);
-    if (signal.aborted) reject(signal.reason);
-  });
 }

@@ -9,7 +9,7 @@
 import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';
 import { sliceMap } from '../../runtime/slice.ts';
-import { attemptOriginOf, isOwn } from './counting.ts';
+import { attemptOriginOf, makeRoom } from './counting.ts';
 
 const challengeBytes = 32;
 const challengeMs = 300_000;
@@ -25,8 +25,8 @@ export const assertionChallengeMap = sliceMap<{ challenge: string; untilMs: numb
 });
 
 export function makeAssertionChallenge(turn: Turn, ipAddress: string | null): string {
-  const key = keyOf(turn, ipAddress);
-  if (turn.entry(assertionChallengeMap, key) === undefined) evictIfFull(turn);
+  const { key } = attemptOriginOf(turn, { ipAddress });
+  makeRoom(turn, assertionChallengeMap, key, ({ untilMs }) => untilMs);
   const challenge = turn.random.bytes(challengeBytes).toString('base64url');
   turn.setEntry(assertionChallengeMap, key, { challenge, untilMs: turn.nowMs + challengeMs });
   return challenge;
@@ -60,12 +60,3 @@ function claimedChallenge({ response }: Readonly<Record<string, unknown>>): unkn
 /** When the last of them expires. */
 export const endOfAssertions = (view: View): number =>
   Math.max(0, ...[...view.entries(assertionChallengeMap).values()].map(({ untilMs }) => untilMs));
-
-const keyOf = (turn: Turn, ipAddress: string | null): string => attemptOriginOf(turn, { ipAddress }).key;
-
-function evictIfFull(turn: Turn): void {
-  const byAge = [...turn.entries(assertionChallengeMap)].toSorted(([, a], [, b]) => a.untilMs - b.untilMs);
-  if (byAge.length < networksMax) return;
-  const [oldest] = byAge.find(([key]) => !isOwn(turn, key)) ?? byAge[0] ?? [];
-  if (oldest !== undefined) turn.removeEntry(assertionChallengeMap, oldest);
-}

@@ -5,6 +5,7 @@
  * An unregistered address has no known networks and is guarded like any other.
  */
 import type { Turn } from '../../runtime/command.ts';
+import type { SliceMap } from '../../runtime/slice.ts';
 import { networkOf } from '../identity/network.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { refuse } from '../reply.ts';
@@ -60,6 +61,18 @@ export function attemptOriginOf(turn: Turn, { ipAddress, cookieSessions = [] }: 
 
 /** Origins whose failures and challenges never give way to others. */
 export const isOwn = (turn: Turn, key: string): boolean => key === signedInOrigin.key || isKnown(turn, key);
+
+/**
+ * Makes room for an entry of this key, if the map is full: the entry that ends first goes. That of a known network goes only
+ * when there are no others.
+ */
+export function makeRoom<T>(turn: Turn, map: SliceMap<T>, key: string, endOf: (entry: T) => number): void {
+  if (turn.entry(map, key) !== undefined) return;
+  const byAge = [...turn.entries(map)].toSorted(([, a], [, b]) => endOf(a) - endOf(b));
+  if (byAge.length < map.entriesMax) return;
+  const [oldest] = byAge.find(([each]) => !isOwn(turn, each)) ?? byAge[0] ?? [];
+  if (oldest !== undefined) turn.removeEntry(map, oldest);
+}
 
 const networkKey = (turn: Turn, ipAddress: string): string =>
   turn.use(SigninKeys).sourceKey(turn.self.id, networkOf(ipAddress));

@@ -19,7 +19,7 @@ import { slice, sliceMap } from '../../runtime/slice.ts';
 import { equalInConstantTime } from '../identity/session-tokens.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { type Refused, refuse } from '../reply.ts';
-import { attemptOriginOf, isOwn, type Source } from './counting.ts';
+import { attemptOriginOf, makeRoom, type Source } from './counting.ts';
 
 export const codeAgeMs = 15 * 60_000;
 const guessesMax = 5;
@@ -66,7 +66,7 @@ export const codeRequestsSlice = slice<Requests>({
 
 /** Counts one more mail for this origin, or returns the refusal. */
 export function countMailRequest(turn: Turn, source: Source): Refused | undefined {
-  const key = networkKey(turn, source.ipAddress);
+  const { key } = attemptOriginOf(turn, { ipAddress: source.ipAddress });
   const { isUnknown } = attemptOriginOf(turn, source);
   const code = turn.entry(emailedCodeMap, key);
   const ofNetwork = current(turn, code?.requests);
@@ -83,7 +83,7 @@ export function countMailRequest(turn: Turn, source: Source): Refused | undefine
 
 /** Makes another code, for a request that was counted. Returns the value that it is derived from. */
 export function makeEmailedCode(turn: Turn, ipAddress: string | null): string {
-  const key = networkKey(turn, ipAddress);
+  const { key } = attemptOriginOf(turn, { ipAddress });
   const { requests } = turn.entry(emailedCodeMap, key) ?? noCode;
   const nonce = turn.random.bytes(nonceBytes).toString('base64url');
   store(turn, key, { nonce, guesses: 0, untilMs: turn.nowMs + codeAgeMs, requests });
@@ -137,16 +137,7 @@ const oneMore = ({ count, untilMs }: Requests): Requests => ({ count: count + 1,
 const tooMany = (retryAfterMs: number): Refused =>
   refuse.tooMany('Too many mails were asked for. Please try again later.', retryAfterMs);
 
-const networkKey = (turn: Turn, ipAddress: string | null): string => attemptOriginOf(turn, { ipAddress }).key;
-
 function store(turn: Turn, key: string, code: MailedCode): void {
-  if (turn.entry(emailedCodeMap, key) === undefined) evictIfFull(turn);
+  makeRoom(turn, emailedCodeMap, key, endOf);
   turn.setEntry(emailedCodeMap, key, code);
-}
-
-function evictIfFull(turn: Turn): void {
-  const byAge = [...turn.entries(emailedCodeMap)].toSorted(([, a], [, b]) => endOf(a) - endOf(b));
-  if (byAge.length < networksMax) return;
-  const [oldest] = byAge.find(([key]) => !isOwn(turn, key)) ?? byAge[0] ?? [];
-  if (oldest !== undefined) turn.removeEntry(emailedCodeMap, oldest);
 }

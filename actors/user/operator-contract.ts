@@ -34,8 +34,7 @@ export const UserAdministration = contract({
       reply: z.object({
         /** `deleted`: by its owner. Its address is free, and the purge removes what is left. */
         state: z.enum(['active', 'deleted']),
-        email: z.string(),
-        workspace: z.string(),
+        ...banStatus.shape,
         protocolVersion: z.string(),
         createdAtMs: z.number(),
         /** Those that are still good, or can be refreshed. */
@@ -52,9 +51,6 @@ export const UserAdministration = contract({
         factors: factorsOn.optional(),
         roles: z.array(z.string()),
         readonly: z.boolean(),
-        banned: z.boolean(),
-        bannedAtMs: z.number().nullable(),
-        banReason: z.string().nullable(),
       }),
     },
     /** The sessions do not become "revoked": clients of a revoked session wipe their data, and these should sign in again. */

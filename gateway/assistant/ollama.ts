@@ -1,8 +1,8 @@
 /** Ollama's chat API: one line of JSON per piece. It neither gives nor takes ids for tool calls. */
 import type { AssistantAnswer } from './answer.ts';
-import type { ChatMessage, ChatRequest } from './chat-request.ts';
+import type { ChatMessage } from './chat-request.ts';
 import { AnswerError } from './failure.ts';
-import { countAt, listAt, type Provider, textAt, valueAt } from './provider.ts';
+import { countAt, functionOf, listAt, type Provider, textAt, valueAt } from './provider.ts';
 
 export const ollama: Provider = {
   headers: () => ({}),
@@ -13,7 +13,7 @@ export const ollama: Provider = {
       model,
       stream: true,
       messages: [...(system === '' ? [] : [{ role: 'system', content: system }]), ...messages.map(messageOf)],
-      ...(tools.length > 0 && { tools: tools.map(toolOf) }),
+      ...(tools.length > 0 && { tools: tools.map(functionOf) }),
       options: {
         num_predict: maxTokens,
         ...(temperature !== undefined && { temperature }),
@@ -24,11 +24,6 @@ export const ollama: Provider = {
   handleMessage,
   models: { path: '/api/tags', listField: 'models', idField: 'name' },
 };
-
-const toolOf = ({ name, description, inputSchema }: ChatRequest['tools'][number]) => ({
-  type: 'function',
-  function: { name, description, parameters: inputSchema },
-});
 
 function messageOf({ role, content, toolCalls, name }: ChatMessage): object {
   if (role === 'tool') return { role, content, tool_name: name };

@@ -1,9 +1,9 @@
 /** OpenAI's chat completions, and the many servers that are compatible with them. */
 import { openAiUrl } from '../../actors/assistant/policy.ts';
 import type { AssistantAnswer } from './answer.ts';
-import type { ChatMessage, ChatRequest } from './chat-request.ts';
+import type { ChatMessage } from './chat-request.ts';
 import { AnswerError } from './failure.ts';
-import { countAt, listAt, type Provider, textAt, valueAt } from './provider.ts';
+import { countAt, functionOf, listAt, type Provider, textAt, valueAt } from './provider.ts';
 
 export const openai: Provider = {
   headers: ({ key }) => (key === undefined ? {} : { authorization: `Bearer ${key}` }),
@@ -15,7 +15,7 @@ export const openai: Provider = {
       stream: true,
       stream_options: { include_usage: true },
       messages: [...(system === '' ? [] : [{ role: 'system', content: system }]), ...messages.map(messageOf)],
-      ...(tools.length > 0 && { tools: tools.map(toolOf) }),
+      ...(tools.length > 0 && { tools: tools.map(functionOf) }),
       // OpenAI's newer models refuse the parameter name that all others accept.
       [baseUrl === openAiUrl ? 'max_completion_tokens' : 'max_tokens']: maxTokens,
       ...(temperature !== undefined && { temperature }),
@@ -25,11 +25,6 @@ export const openai: Provider = {
   handleMessage,
   models: { path: '/models', listField: 'data', idField: 'id' },
 };
-
-const toolOf = ({ name, description, inputSchema }: ChatRequest['tools'][number]) => ({
-  type: 'function',
-  function: { name, description, parameters: inputSchema },
-});
 
 function messageOf({ role, content, toolCallId, toolCalls }: ChatMessage): object {
   if (role === 'tool') return { role, tool_call_id: toolCallId, content };

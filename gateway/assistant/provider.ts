@@ -24,6 +24,12 @@ export interface Provider {
   };
 }
 
+/** A tool in the form of OpenAI, which others have taken over. */
+export const functionOf = ({ name, description, inputSchema }: ChatRequest['tools'][number]) => ({
+  type: 'function',
+  function: { name, description, parameters: inputSchema },
+});
+
 // --- reading parsed but untrusted values ------------------------------------------------------------------------
 
 export function valueAt(value: unknown, ...path: readonly (string | number)[]): unknown {

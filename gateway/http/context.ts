@@ -9,19 +9,16 @@ import type { RequestHeaders } from './headers.ts';
 import type { AskPermission } from './permission.ts';
 import type { RawBody } from './receiving.ts';
 import type { HttpRefusal } from './refusal.ts';
-import type { AnyRoute, Client, RequestContext } from './route.ts';
+import type { AnyRoute, Client, RequestContext, RouteAccess } from './route.ts';
 
 const headerCharactersMax = 512;
 const orNull = (text: string) => (text === '' ? null : text.slice(0, headerCharactersMax));
 
 /** What happens to a request while its handler runs. */
-export interface Live {
-  readonly gone: AbortSignal;
-  readonly stopping: AbortSignal;
-  untilSessionEnds(sessionUuid: string): AbortSignal;
-  onlyWhile(ask: AskPermission): void;
-  reserveReply(bytes: number): Promise<boolean>;
-}
+export type Live = Pick<
+  RequestContext<RouteAccess>,
+  'gone' | 'stopping' | 'untilSessionEnds' | 'onlyWhile' | 'reserveReply'
+>;
 
 interface ContextParts {
   readonly actors: Actors;

@@ -6,7 +6,7 @@
  * `terminal` included, becomes one generic 500; its `X-Request-Id` is the id to search the log for.
  */
 import { FileStoreError } from '../../actors/files/store.ts';
-import { ActorError, OverloadedError, RetryableError, UnavailableError } from '../../runtime/errors.ts';
+import { ActorError, retryAfterMsOf } from '../../runtime/errors.ts';
 import { BodyLostError } from './body-stream.ts';
 import { type HttpRefusal, refusals } from './refusal.ts';
 
@@ -52,15 +52,4 @@ export function reasonOf(error: unknown): string | undefined {
   if (!(error instanceof ActorError)) return undefined;
   const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
   return `${error.class}: ${error.message}${cause}`;
-}
-
-function retryAfterMsOf(error: ActorError): number {
-  if (
-    error instanceof RetryableError ||
-    error instanceof OverloadedError ||
-    error instanceof UnavailableError
-  ) {
-    return error.retryAfterMs;
-  }
-  return 1_000;
 }

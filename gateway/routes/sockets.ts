@@ -8,8 +8,8 @@ import { refusalOf } from '../http/errors.ts';
 import type { AnyRoute, RequestContext, RouteReply } from '../http/route.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { HandshakeLimiter } from '../sockets/handshake-limiter.ts';
+import { isIdentifier } from '../sockets/sync-lane/envelope.ts';
 import { isLaneAdvertised } from '../sockets/sync-lane/origins.ts';
-import { isDeviceId } from '../sockets/sync-lane/tickets.ts';
 import { family, flat, refusedAnswer, signedInAnswer } from './endpoint.ts';
 import type { RoutesOptions } from './options.ts';
 
@@ -180,7 +180,7 @@ export function socketRoutes(
           // Asked now: a process that has just started is often ready by the time a client may proceed.
           const state = await availability();
           if (state !== 'available') return unavailable(state === 'not-ready');
-          return isDeviceId(deviceId) ? mint(context, deviceId) : invalidDevice;
+          return isIdentifier(deviceId) ? mint(context, deviceId) : invalidDevice;
         }, unavailable(true));
       },
     }),

@@ -26,17 +26,21 @@ import { type CloseReason, OpenSocket } from './open-socket.ts';
 import type { SocketClaims } from './tokens.ts';
 import { type Handshake, type UpgradeContext, Upgrades } from './upgrades.ts';
 
-export interface SocketEndpointOptions {
-  readonly hub: Hub;
-  readonly admit: AdmitSocket;
+/** What the gateway has for its sockets, those of the sync lane included. */
+export interface SocketSurroundings {
   readonly handshakes: HandshakeLimiter;
-  readonly metrics: SocketMetrics;
   readonly log: AccessLog;
   readonly replies: BodyWriterOptions;
   readonly framing: Framing;
   readonly connections: Pick<Connections, 'hold' | 'socketClosed'>;
   readonly requestId: () => string;
   readonly isDraining: () => boolean;
+}
+
+export interface SocketEndpointOptions extends SocketSurroundings {
+  readonly hub: Hub;
+  readonly admit: AdmitSocket;
+  readonly metrics: SocketMetrics;
   /** A socket that is silent for so long, without even an answer to a ping, is dropped. */
   readonly idleSeconds: number;
 }

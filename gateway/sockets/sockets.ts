@@ -1,28 +1,19 @@
 /** The complete sockets of a gateway, as `gateway/server.ts` uses them. */
 import type { Registry } from 'prom-client';
-import type { AccessLog } from '../http/access-log.ts';
-import type { BodyWriterOptions } from '../http/body-writer.ts';
-import type { Connections } from '../http/connections.ts';
-import type { Framing } from '../http/headers.ts';
 import type { TemplatedApp } from '../http/uws.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { createSocketAdmission, type SocketAdmissionOptions, socketPath } from './admission.ts';
-import { createSocketBehavior } from './endpoint.ts';
-import type { HandshakeLimiter } from './handshake-limiter.ts';
+import { createSocketBehavior, type SocketSurroundings } from './endpoint.ts';
 import { Hub, type HubOptions, type SessionWatch } from './hub.ts';
 import { prometheusSocketMetrics } from './metrics.ts';
 import type { SocketClaims } from './tokens.ts';
 
-export interface SocketsOptions extends SocketAdmissionOptions, Omit<HubOptions, 'metrics'> {
+export interface SocketsOptions
+  extends SocketSurroundings,
+    SocketAdmissionOptions,
+    Omit<HubOptions, 'metrics'> {
   readonly limits: GatewaySettings['sockets'];
   readonly registry: Registry;
-  readonly log: AccessLog;
-  readonly replies: BodyWriterOptions;
-  readonly framing: Framing;
-  readonly connections: Connections;
-  readonly handshakes: HandshakeLimiter;
-  readonly requestId: () => string;
-  readonly isDraining: () => boolean;
 }
 
 export interface Sockets {

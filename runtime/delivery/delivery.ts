@@ -6,12 +6,14 @@
 import type { Message, MessageOutcome } from '../actor/message.ts';
 import { type Address, addressKey } from '../address.ts';
 import type { Clock } from '../clock.ts';
+import type { TellHandler, TimerHandler } from '../command.ts';
 import { ActorError, TerminalError } from '../errors.ts';
 import type { Limits } from '../host/limits.ts';
 import type { RuntimeMetrics } from '../host/runtime-metrics.ts';
 import type { Kind } from '../kind.ts';
 import type { Logger } from '../ports.ts';
-import type { Store, SweepRead } from '../store/store.ts';
+import { decode } from '../store/encoding.ts';
+import type { Store, SweepRead, TellRow, TimerRow } from '../store/store.ts';
 import { InFlight } from './in-flight.ts';
 import { Passes } from './passes.ts';
 import { SweepLoop } from './sweeper.ts';
@@ -184,3 +186,8 @@ export function messageOutcome(
 ): Promise<MessageOutcome> {
   return new Promise((resolve) => run(resolve));
 }
+
+export const payloadOf = (
+  { payload }: Pick<TellHandler | TimerHandler, 'payload'>,
+  row: Pick<TellRow | TimerRow, 'payload'>,
+): unknown => payload.parse(decode(row.payload, 1));

@@ -16,10 +16,9 @@ import type { Address } from '../address.ts';
 import { keys, type Plans, type TellHandler } from '../command.ts';
 import { RetryableError } from '../errors.ts';
 import type { Kind } from '../kind.ts';
-import { decode } from '../store/encoding.ts';
 import type { SweepRead, TellRow } from '../store/store.ts';
 import { outboxTable } from '../store/tables.ts';
-import { attemptsAfterFailure, isFaultOfTurn, messageOutcome, RowDelivery } from './delivery.ts';
+import { attemptsAfterFailure, isFaultOfTurn, messageOutcome, payloadOf, RowDelivery } from './delivery.ts';
 
 type Run = 'done' | 'dropped';
 const tellPlan = '$tell';
@@ -141,8 +140,4 @@ export class TellDelivery extends RowDelivery<TellRow> {
 function hasEffect(turn: RunningTurn, handler: TellHandler): boolean {
   if (turn.isTombstone) return false;
   return handler.creates === true || !turn.isBlank;
-}
-
-function payloadOf(handler: TellHandler, tell: TellRow): unknown {
-  return handler.payload.parse(decode(tell.payload, 1));
 }

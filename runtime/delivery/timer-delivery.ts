@@ -22,13 +22,13 @@ import type { Address } from '../address.ts';
 import type { Plans, TimerHandler } from '../command.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { isJobTimer, jobOf } from '../jobs/lease.ts';
-import { decode } from '../store/encoding.ts';
 import type { SweepRead, TimerRow } from '../store/store.ts';
 import {
   attemptsAfterFailure,
   type DeliveryOptions,
   isFaultOfTurn,
   messageOutcome,
+  payloadOf,
   RowDelivery,
 } from './delivery.ts';
 
@@ -140,8 +140,4 @@ export class TimerDelivery extends RowDelivery<TimerRow, TimerDeliveryOptions> {
 function isCurrent(turn: RunningTurn, row: TimerRow): boolean {
   const armed = turn.armed(row.name);
   return armed?.due_at === row.due_at && armed.payload.equals(row.payload);
-}
-
-function payloadOf(handler: TimerHandler, row: TimerRow): unknown {
-  return handler.payload.parse(decode(row.payload, 1));
 }

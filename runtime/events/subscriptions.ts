@@ -33,7 +33,7 @@ import type { RepairCause, Subscribe, SubscribedActors, Subscriber } from '../ev
 import type { Actors } from '../handles.ts';
 import { createActorsBy, Retrier } from '../host/actors.ts';
 import type { Logger } from '../ports.ts';
-import type { Random } from '../random.ts';
+import { type Random, shuffled } from '../random.ts';
 import type { Tracer } from '../tracing.ts';
 import type { Hint, HostEvent, Transport } from '../transport/transport.ts';
 import { hostOfRegistration, noActor } from './publisher.ts';
@@ -331,13 +331,4 @@ export class Subscriptions implements SubscribedActors {
     this.#cancels.get(what)?.();
     this.#cancels.set(what, this.#options.clock.schedule(delayMs, fire));
   }
-}
-
-function shuffled<T>(list: readonly T[], random: Random): readonly T[] {
-  const shuffling = [...list];
-  for (let index = shuffling.length - 1; index > 0; index -= 1) {
-    const other = Math.floor(random.fraction() * (index + 1));
-    [shuffling[index], shuffling[other]] = [shuffling[other] as T, shuffling[index] as T];
-  }
-  return shuffling;
 }

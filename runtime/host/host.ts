@@ -7,7 +7,7 @@ import { ActiveActors } from '../actor/active-actors.ts';
 import type { ActorEnvironment } from '../actor/environment.ts';
 import { removed } from '../actor/layers.ts';
 import { BatchAnswers } from '../batches/batch-answers.ts';
-import { type Clock, sleep } from '../clock.ts';
+import { sleep } from '../clock.ts';
 import { Committer } from '../commit/committer.ts';
 import type { DeliveryOptions } from '../delivery/delivery.ts';
 import { TellDelivery } from '../delivery/tell-delivery.ts';
@@ -17,15 +17,14 @@ import { UnavailableError } from '../errors.ts';
 import { Publisher } from '../events/publisher.ts';
 import { Jobs } from '../jobs/jobs.ts';
 import type { Kind } from '../kind.ts';
-import { Lease } from '../ownership/lease.ts';
+import { Lease, type LeaseOptions } from '../ownership/lease.ts';
 import { Ownership } from '../ownership/ownership.ts';
-import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import { Reader } from '../read/reader.ts';
 import { UnchangedSinceMarkers } from '../read/unchanged-since.ts';
 import { SampledLog } from '../sampled-log.ts';
 import { Semaphore } from '../semaphore.ts';
-import { type NodeRow, type Store, StoreError } from '../store/store.ts';
+import { StoreError } from '../store/store.ts';
 import type { Tracer } from '../tracing.ts';
 import type { AskCall, Transport } from '../transport/transport.ts';
 import { createActors, Retrier } from './actors.ts';
@@ -38,31 +37,15 @@ import type { RuntimeMetrics } from './runtime-metrics.ts';
 /** Repeated activations and barriers of locked rows at once: fewer than there are connections for them. */
 const lockedConcurrencyMax = 1;
 
-export interface HostOptions {
+export interface HostOptions extends Omit<LeaseOptions, 'onLost' | 'onLapsed' | 'onRestored'> {
   readonly kinds: readonly Kind[];
   /** The dependencies of the kinds. */
   readonly provided?: readonly Provided[];
-  readonly store: Store;
   readonly transport: Transport;
-  readonly clock: Clock;
   readonly random: Random;
   readonly limits: Limits;
   readonly metrics: RuntimeMetrics;
-  readonly logger: Logger;
-  readonly node: NodeRow;
   readonly shardCount: number;
-  readonly leaseMs: number;
-  /** See `LeaseOptions`. */
-  readonly clockSkewMaxMs?: number | undefined;
-  /**
-   * Whether no other process of this node id can be alive, as when this one holds the lock of the directory with the database.
-   * Otherwise this host waits until the former one's lease is over.
-   */
-  readonly isPredecessorDead: boolean;
-  /** See `Lease`. */
-  readonly remember?: (incarnation: string) => Promise<void>;
-  /** See `Lease`. */
-  readonly verify?: () => Promise<void>;
   /** Absent: nothing is traced. */
   readonly tracer?: Tracer | undefined;
   /** This incarnation was declared dead; the process should end. */

@@ -36,16 +36,12 @@ import type { Message } from '../actor/message.ts';
 import type { RunningTurn } from '../actor/turn.ts';
 import { timerBase } from '../actor/turn.ts';
 import { type Address, addressKey, shardOf } from '../address.ts';
-import { type Clock, sleep } from '../clock.ts';
+import { sleep, unlessAborted } from '../clock.ts';
 import type { JobHandler, JobRun, Plans, Turn, View } from '../command.ts';
-import { attemptsAfterFailure, messageOutcome } from '../delivery/delivery.ts';
+import { attemptsAfterFailure, type DeliveryOptions, messageOutcome } from '../delivery/delivery.ts';
 import type { Dependencies } from '../dependency.ts';
 import { FencedError, MovedError, promisesNothing, RetryableError } from '../errors.ts';
 import type { Actors } from '../handles.ts';
-import type { Limits } from '../host/limits.ts';
-import type { RuntimeMetrics } from '../host/runtime-metrics.ts';
-import type { Kind } from '../kind.ts';
-import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import type { TimerRow } from '../store/store.ts';
 import {
@@ -66,19 +62,13 @@ const renewalsPerLease = 3;
 const passingPauseMs = 4_000;
 const drainPauseMs = 10;
 
-export interface JobsOptions {
-  readonly kinds: readonly Kind[];
-  readonly clock: Clock;
+export interface JobsOptions extends Omit<DeliveryOptions, 'store' | 'shards'> {
   readonly random: Pick<Random, 'uuid'>;
-  readonly limits: Limits;
-  readonly metrics: RuntimeMetrics;
-  readonly logger: Logger;
   readonly shardCount: number;
   /** Asks other actors for runs. */
   readonly actors: Actors;
   dependenciesOf(kind: string): Dependencies;
   epochOf(shard: number): number | undefined;
-  deliver(address: Address, message: Message): void;
 }
 
 /** A job whose lease this host holds. */
@@ -284,6 +274,7 @@ export class Jobs {
       );
       // The run must not begin within the commit that started it.
       const run = Promise.resolve().then(() => handler.run(this.#runOf(held), payload));
+      // A run that ignores its signal is not waited for. Any turn that it still takes is rejected.
       await unlessAborted(run, held.abort.signal);
       if (!held.isFinished) throw new Error('the run ended without finishing the job');
       metrics.delivered('job', 'done');
@@ -439,11 +430,3 @@ const isNoLonger = (error: unknown): boolean =>
 
 /** Such an error says nothing about the job: the same request may work later. */
 const isPassing = (error: unknown): boolean => promisesNothing(error) || error instanceof RetryableError;
-
-/** A run that ignores its signal is not waited for. Any turn that it still takes is rejected. */
-function unlessAborted(run: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    run.then(resolve, reject);
-  });
-}

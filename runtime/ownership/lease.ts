@@ -35,7 +35,10 @@ export interface LeaseOptions {
   readonly node: NodeRow;
   readonly leaseMs: number;
   readonly logger: Logger;
-  /** Whether no other process of this node id can be alive. */
+  /**
+   * Whether no other process of this node id can be alive, as when this one holds the lock of the directory with the database.
+   * Otherwise this host waits until the former one's lease is over.
+   */
   readonly isPredecessorDead: boolean;
   /** Stores the name of this incarnation for the next process, before it is registered. */
   readonly remember?: ((incarnation: string) => Promise<void>) | undefined;

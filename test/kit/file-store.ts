@@ -9,8 +9,8 @@ import {
   nameFrom,
   type OpenFileStore,
   Stop,
-  unlessAborted,
 } from '../../actors/files/store.ts';
+import { unlessAborted } from '../../runtime/clock.ts';
 
 export interface MemoryFileStore extends OpenFileStore {
   readonly blobs: ReadonlyMap<string, Buffer>;

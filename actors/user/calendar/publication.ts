@@ -10,7 +10,7 @@ import { releaseSlots } from './slots.ts';
 import {
   componentOf,
   etagOf,
-  sealTodo,
+  sealedTodos,
   type Todo,
   type TodoResponse,
   type TodoRow,
@@ -61,7 +61,7 @@ export function drafted(turn: Turn, uid: string, todo: Todo, before: TodoRow | u
   const updatedAt = Math.max(turn.nowMs, (before?.updated_at ?? 0) + 1);
   const todoView: TodoResponse = { uid, ...todo, createdAt: before?.created_at ?? turn.nowMs, updatedAt };
   const object = calendarOf(componentOf(todoView));
-  const contents = sealTodo(turn, uid, todo);
+  const contents = sealedTodos.seal(turn, uid, todo);
   const size = contents.length + Buffer.byteLength(uid);
   const row: TodoRow = {
     user_uuid: turn.self.id,

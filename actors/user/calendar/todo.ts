@@ -1,10 +1,10 @@
 /** A to-do: its row, its sealed contents, and its iCalendar text (docs/protocol/calendar.md, "To-dos"). */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import type { Turn, View } from '../../../runtime/command.ts';
+import type { View } from '../../../runtime/command.ts';
 import { type RowOf, table } from '../../../runtime/table.ts';
 import { content, escaped } from '../../icalendar.ts';
-import { UserSecrets } from '../../identity/user-secrets.ts';
+import { sealedValues } from '../../identity/user-secrets.ts';
 import { isoTime } from '../../times.ts';
 
 export const todoTable = table({
@@ -50,13 +50,11 @@ export const todoResponseSchema = todoSchema.extend({
 });
 export type TodoResponse = z.infer<typeof todoResponseSchema>;
 
-const sealedFor = (view: View, uid: string) => ({ userUuid: view.self.id, purpose: `to-do ${uid}` });
-
-export const sealTodo = (turn: Turn, uid: string, todo: Todo): Buffer =>
-  turn.use(UserSecrets).seal(sealedFor(turn, uid), JSON.stringify(todo), turn.random);
+/** Each by its uid. */
+export const sealedTodos = sealedValues(todoSchema, 'to-do');
 
 export function openTodo(view: View, { uid, contents, ...row }: TodoRow): TodoResponse {
-  const todo = todoSchema.parse(JSON.parse(view.use(UserSecrets).open(sealedFor(view, uid), contents)));
+  const todo = sealedTodos.open(view, uid, contents);
   return { uid, ...todo, createdAt: row.created_at, updatedAt: row.updated_at };
 }
 

@@ -5,20 +5,14 @@
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
 import { type SliceSource, sliceMap } from '../../../runtime/slice.ts';
-import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
+import { findBySecret, makeSecret, shownOnceFields } from '../../identity/shown-once.ts';
 import { refuse } from '../../reply.ts';
 import { isoTime, isoTimeOrNull, newestFirst } from '../../times.ts';
 import { audit, type EventOrigin } from '../audit/trail.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
 import { Factors } from './contract.ts';
 
-const appPasswordSchema = z.object({
-  uuid: z.string(),
-  label: z.string(),
-  secretHash: z.string(),
-  createdAtMs: z.number(),
-  lastUsedAtMs: z.number().nullable(),
-});
+const appPasswordSchema = z.object(shownOnceFields);
 type AppPassword = Readonly<z.infer<typeof appPasswordSchema>>;
 
 const appPasswordsMax = 100;

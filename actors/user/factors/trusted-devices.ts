@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
 import { type SliceSource, sliceMap } from '../../../runtime/slice.ts';
-import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
+import { findBySecret, makeSecret, shownOnceFields } from '../../identity/shown-once.ts';
 import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
 import { newestFirst } from '../../times.ts';
@@ -14,14 +14,7 @@ import { deviceInfo } from '../sessions/device-info.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
 import { Factors } from './contract.ts';
 
-const trustedDeviceSchema = z.object({
-  uuid: z.string(),
-  label: z.string(),
-  secretHash: z.string(),
-  createdAtMs: z.number(),
-  lastUsedAtMs: z.number().nullable(),
-  expiresAtMs: z.number(),
-});
+const trustedDeviceSchema = z.object({ ...shownOnceFields, expiresAtMs: z.number() });
 type TrustedDevice = Readonly<z.infer<typeof trustedDeviceSchema>>;
 
 /** With more, the one that would end first makes room. */

@@ -34,7 +34,7 @@ import {
   type PublishedReminder,
   publishedReminderMap,
   publishedRemindersMax,
-  sealContents,
+  sealedContents,
 } from './published-reminder.ts';
 import { applyAnswers, markRecalled, type Recall, recallMail } from './recall.ts';
 import { armNext, dropMail, forgetDeliveries, putReminder } from './watch.ts';
@@ -250,7 +250,7 @@ function create(turn: Turn, input: ReminderInput, callId: string): PublishedRemi
     madeBy: callId,
     dueAtMs,
     channel,
-    contents: sealContents(turn, uuid, { message, destination }),
+    contents: sealedContents.seal(turn, uuid, { message, destination }),
     createdAtMs: turn.nowMs,
     updatedAtMs: turn.nowMs,
     nextAtMs: Math.max(dueAtMs, turn.nowMs),
@@ -269,7 +269,7 @@ function create(turn: Turn, input: ReminderInput, callId: string): PublishedRemi
 
 function withContents(turn: Turn, before: PublishedReminder, input: ReminderInput): PublishedReminder {
   const { dueAtMs, channel, message, destination } = input;
-  const contents = sealContents(turn, before.uuid, { message, destination });
+  const contents = sealedContents.seal(turn, before.uuid, { message, destination });
   return { ...before, contents, dueAtMs, channel };
 }
 

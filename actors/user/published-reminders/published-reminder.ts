@@ -21,9 +21,9 @@
  * - The provider may have heard of one in flight. Only the answer that it was not taken puts it back.
  */
 import { z } from 'zod';
-import type { Turn, View } from '../../../runtime/command.ts';
+import type { View } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
-import { UserSecrets } from '../../identity/user-secrets.ts';
+import { sealedValues } from '../../identity/user-secrets.ts';
 import { mailAddress } from '../../mailer/address.ts';
 import { isoTime } from '../../times.ts';
 
@@ -117,19 +117,11 @@ const contentsSchema = z.object({
 });
 export type ReminderContents = z.infer<typeof contentsSchema>;
 
-const sealedFor = (view: View, uuid: string) => ({
-  userUuid: view.self.id,
-  purpose: `published reminder ${uuid}`,
-});
+/** Each by the uuid of its reminder. */
+export const sealedContents = sealedValues(contentsSchema, 'published reminder');
 
-export const sealContents = (turn: Turn, uuid: string, contents: ReminderContents): Uint8Array =>
-  turn.use(UserSecrets).seal(sealedFor(turn, uuid), JSON.stringify(contents), turn.random);
-
-export const contentsOf = (
-  view: View,
-  { uuid, contents }: Pick<PublishedReminder, 'uuid' | 'contents'>,
-): ReminderContents =>
-  contentsSchema.parse(JSON.parse(view.use(UserSecrets).open(sealedFor(view, uuid), contents)));
+export const contentsOf = (view: View, reminder: Pick<PublishedReminder, 'uuid' | 'contents'>) =>
+  sealedContents.open(view, reminder.uuid, reminder.contents);
 
 /** The text for mail and messengers. */
 export function deliveredText(view: View, reminder: PublishedReminder): string {

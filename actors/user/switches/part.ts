@@ -11,7 +11,15 @@ import type { Session } from '../sessions/session.ts';
 import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
 import { Switches, type SwitchResponse } from './contract.ts';
 import { readSwitch } from './input.ts';
-import { armed, checkedIn, contentsOf, type Switch, sealContents, switchesMax, switchMap } from './switch.ts';
+import {
+  armed,
+  checkedIn,
+  contentsOf,
+  type Switch,
+  sealedContents,
+  switchesMax,
+  switchMap,
+} from './switch.ts';
 import {
   forgetSwitches,
   pauseSwitches,
@@ -48,7 +56,7 @@ function make(turn: Turn, input: Parameters<typeof readSwitch>[0], session: Sess
   const uuid = turn.random.uuid();
   const made: Switch = {
     uuid,
-    contents: sealContents(turn, uuid, { recipient, shareUrl, message }),
+    contents: sealedContents.seal(turn, uuid, { recipient, shareUrl, message }),
     intervalDays,
     createdAtMs: turn.nowMs,
     lastCheckInAtMs: null,

@@ -19,9 +19,9 @@
  *   late look shows that the server was away and could take no check-in. The owner then gets the lost time back.
  */
 import { z } from 'zod';
-import type { Turn, View } from '../../../runtime/command.ts';
+import type { View } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
-import { UserSecrets } from '../../identity/user-secrets.ts';
+import { sealedValues } from '../../identity/user-secrets.ts';
 
 export const switchesMax = 100;
 
@@ -74,15 +74,12 @@ const contentsSchema = z.object({
   shareUrl: z.string(),
   message: z.string().nullable(),
 });
-export type SwitchContents = z.infer<typeof contentsSchema>;
 
-const sealedFor = (view: View, uuid: string) => ({ userUuid: view.self.id, purpose: `switch ${uuid}` });
+/** Each by the uuid of its switch. */
+export const sealedContents = sealedValues(contentsSchema, 'switch');
 
-export const sealContents = (turn: Turn, uuid: string, contents: SwitchContents): Uint8Array =>
-  turn.use(UserSecrets).seal(sealedFor(turn, uuid), JSON.stringify(contents), turn.random);
-
-export const contentsOf = (view: View, { uuid, contents }: Switch): SwitchContents =>
-  contentsSchema.parse(JSON.parse(view.use(UserSecrets).open(sealedFor(view, uuid), contents)));
+export const contentsOf = (view: View, { uuid, contents }: Switch) =>
+  sealedContents.open(view, uuid, contents);
 
 /** A round begins. The warning comes a day before the deadline, or half-way if it is less than two days away. */
 export function armed(nowMs: number, deadlineMs: number) {

@@ -55,14 +55,18 @@ export interface SizedItemHeader extends ItemHeader {
   readonly bytes: number;
 }
 
-export interface SourceItem extends ItemHeader {
+/** What an item has in common with each of its revisions. */
+interface ItemContent {
   readonly content: string | undefined;
   readonly contentType: string | undefined;
   readonly encItemKey: string | undefined;
   readonly itemsKeyId: string | undefined;
   readonly authHash: string | undefined;
-  readonly duplicateOf: string | undefined;
   readonly keySystemIdentifier: string | undefined;
+}
+
+export interface SourceItem extends ItemHeader, ItemContent {
+  readonly duplicateOf: string | undefined;
   readonly lastEditedBy: string | undefined;
 }
 
@@ -73,14 +77,8 @@ export interface RevisionKey {
   readonly bytes: number;
 }
 
-export interface SourceRevision extends Omit<RevisionKey, 'bytes'> {
+export interface SourceRevision extends Omit<RevisionKey, 'bytes'>, ItemContent {
   readonly ownerUuid: string | undefined;
-  readonly content: string | undefined;
-  readonly contentType: string | undefined;
-  readonly encItemKey: string | undefined;
-  readonly itemsKeyId: string | undefined;
-  readonly authHash: string | undefined;
-  readonly keySystemIdentifier: string | undefined;
   readonly vaultUuid: string | undefined;
   readonly editedBy: string | undefined;
 }
@@ -133,6 +131,15 @@ export interface SourceNotification {
   readonly createdAt: number;
   readonly updatedAt: number;
 }
+
+const contentOf = (row: SourceRow): ItemContent => ({
+  content: textIn(row, 'content'),
+  contentType: textIn(row, 'content_type'),
+  encItemKey: textIn(row, 'enc_item_key'),
+  itemsKeyId: textIn(row, 'items_key_id'),
+  authHash: textIn(row, 'auth_hash'),
+  keySystemIdentifier: textIn(row, 'key_system_identifier'),
+});
 
 const timestampsIn = (row: SourceRow) => ({
   createdAt: numberIn(row, 'created_at_timestamp'),
@@ -305,13 +312,8 @@ export class Tables {
     const sql = `SELECT * FROM \`items\` WHERE \`uuid\` IN ${placeholders(uuids)}`;
     return (await this.#main.all(sql, uuids)).map((row) => ({
       ...headerOf(row),
-      content: textIn(row, 'content'),
-      contentType: textIn(row, 'content_type'),
-      encItemKey: textIn(row, 'enc_item_key'),
-      itemsKeyId: textIn(row, 'items_key_id'),
-      authHash: textIn(row, 'auth_hash'),
+      ...contentOf(row),
       duplicateOf: textIn(row, 'duplicate_of'),
-      keySystemIdentifier: textIn(row, 'key_system_identifier'),
       lastEditedBy: textIn(row, 'last_edited_by')?.toLowerCase(),
     }));
   }
@@ -355,12 +357,7 @@ export class Tables {
       itemUuid: lowerTextIn(row, 'item_uuid'),
       createdAtMs: this.#ms(row, 'created_at'),
       ownerUuid: textIn(row, 'user_uuid')?.toLowerCase(),
-      content: textIn(row, 'content'),
-      contentType: textIn(row, 'content_type'),
-      encItemKey: textIn(row, 'enc_item_key'),
-      itemsKeyId: textIn(row, 'items_key_id'),
-      authHash: textIn(row, 'auth_hash'),
-      keySystemIdentifier: textIn(row, 'key_system_identifier'),
+      ...contentOf(row),
       vaultUuid: textIn(row, 'shared_vault_uuid')?.toLowerCase(),
       editedBy: textIn(row, 'edited_by')?.toLowerCase(),
     }));

@@ -4,15 +4,17 @@
  */
 import { forEachConcurrently, type ImportContext } from '../context.ts';
 import { deletedAmong } from '../ended-vaults.ts';
+import { fileDigestOf, ownerOf } from '../files/import.ts';
 import type { SourceFiles } from '../files/source.ts';
+import type { VaultStates } from '../items.ts';
 import type { Population } from '../vaults.ts';
 import { compareAccount, isImportable } from './accounts.ts';
 import { compareCollection } from './collections.ts';
 import { type Compared, differ, nothingCompared } from './compared.ts';
-import { compareFiles } from './files.ts';
 import { compareVaults } from './vaults.ts';
 
 const usersConcurrencyMax = 4;
+const filesConcurrencyMax = 2;
 
 export async function verifyImport(
   context: ImportContext,
@@ -81,6 +83,24 @@ async function compareAccounts(context: ImportContext, compared: Compared): Prom
     }
   });
   return { here, missing, inUse, known, vaultsHere };
+}
+
+/** By their hashes. */
+async function compareFiles(
+  { target }: ImportContext,
+  compared: Compared,
+  files: SourceFiles,
+  owners: Pick<Population, 'accepted'> & { readonly vaults: VaultStates },
+): Promise<void> {
+  await forEachConcurrently(files.list(), filesConcurrencyMax, async (file) => {
+    const owner = ownerOf(file, owners, owners.vaults);
+    if (owner === undefined || file.bytes === 0) return;
+    compared.files += 1;
+    const expected = await fileDigestOf(files, file);
+    const sha256 = await target.fileDigest(owner, file.name.toLowerCase());
+    if (sha256 === undefined) differ(compared, { what: 'file', uuid: file.name, why: 'missing' });
+    else if (sha256 !== expected) differ(compared, { what: 'file', uuid: file.name, why: 'differs' });
+  });
 }
 
 /** Accounts that an import has brought, that nobody uses yet, and that the other server has not. */

@@ -148,7 +148,8 @@ export function writeFrame({ type, requestId, commandId, sequence, payload, dige
   return `{"version":1,"channel":"sync","type":"${type}",${ids},"sequence":${sequence},"payloadLength":${length}${signed},"payload":${payload}}`;
 }
 
-const isIdentifier = (value: unknown): value is string =>
+/** Ids of requests, commands and devices. */
+export const isIdentifier = (value: unknown): value is string =>
   typeof value === 'string' && identifierPattern.test(value);
 
 export const isObject = (value: unknown): value is FrameFields =>

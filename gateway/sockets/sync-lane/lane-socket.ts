@@ -17,6 +17,7 @@ import { bytesMax, InboundBudget, type LaneMemory } from './budget.ts';
 import { type CommandAnswer, errorAnswer, type LaneCommands, tooLarge } from './commands.ts';
 import {
   type ClientFrame,
+  isIdentifier,
   isObject,
   laneFrameBytesMax,
   readFrame,
@@ -25,7 +26,7 @@ import {
   writeFrame,
 } from './envelope.ts';
 import type { LaneMetrics } from './metrics.ts';
-import { isDeviceId, type SyncTicket, ticketCharacters } from './tickets.ts';
+import { type SyncTicket, ticketCharacters } from './tickets.ts';
 
 /** The parts of uWebSockets.js's `WebSocket` in use. */
 export interface LaneConnection {
@@ -449,7 +450,7 @@ interface AuthRequest {
 function readAuth({ payload }: ClientFrame, allowed: readonly string[]): AuthRequest | undefined {
   const { ticket, deviceId, resumeSequence = 0 } = payload;
   if (!Object.keys(payload).every((key) => allowed.includes(key))) return undefined;
-  if (typeof ticket !== 'string' || !isDeviceId(deviceId)) return undefined;
+  if (typeof ticket !== 'string' || !isIdentifier(deviceId)) return undefined;
   if (ticket.length < ticketCharacters.min || ticket.length > ticketCharacters.max) return undefined;
   const isSequence =
     Number.isInteger(resumeSequence) && Number(resumeSequence) >= 0 && Number(resumeSequence) <= sequenceMax;

@@ -16,16 +16,13 @@ import type { Tracer } from '../../../runtime/tracing.ts';
 import { type AccessKeyGate, accessKeyHeader } from '../../admission/access-key.ts';
 import type { ClientAddress } from '../../admission/client-address.ts';
 import type { RateLimiter } from '../../admission/rate-limit.ts';
-import type { AccessLog } from '../../http/access-log.ts';
-import type { BodyWriterOptions } from '../../http/body-writer.ts';
-import type { Connections } from '../../http/connections.ts';
-import type { Framing, RequestHeaders } from '../../http/headers.ts';
+import type { RequestHeaders } from '../../http/headers.ts';
 import { type HttpRefusal, refusalHeaders, refusalJson, tooManyRequests } from '../../http/refusal.ts';
 import { anonymousReader, jsonType, Responder } from '../../http/responder.ts';
 import { DISABLED, type HttpRequest, type HttpResponse, type TemplatedApp } from '../../http/uws.ts';
 import type { GatewaySettings } from '../../settings.ts';
 import { socketPath } from '../admission.ts';
-import type { HandshakeLimiter } from '../handshake-limiter.ts';
+import type { SocketSurroundings } from '../endpoint.ts';
 import type { Sockets } from '../sockets.ts';
 import { LaneMemory } from './budget.ts';
 import { LaneCommands } from './commands.ts';
@@ -37,7 +34,7 @@ import type { SyncTicket, SyncTickets } from './tickets.ts';
 
 export const lanePath = '/sockets/sync';
 
-export interface LaneOptions {
+export interface LaneOptions extends SocketSurroundings {
   readonly actors: Actors;
   readonly clock: Clock;
   readonly random: Random;
@@ -45,16 +42,9 @@ export interface LaneOptions {
   readonly settings: GatewaySettings['syncLane'];
   readonly socketsMax: number;
   readonly tickets: Pick<SyncTickets, 'verify'>;
-  readonly handshakes: HandshakeLimiter;
   readonly gate: AccessKeyGate | undefined;
   readonly limiter: RateLimiter;
   readonly clientAddress: ClientAddress;
-  readonly log: AccessLog;
-  readonly replies: BodyWriterOptions;
-  readonly framing: Framing;
-  readonly connections: Pick<Connections, 'hold' | 'socketClosed'>;
-  readonly requestId: () => string;
-  readonly isDraining: () => boolean;
   readonly watchWhileAsking: Sockets['watchWhileAsking'];
   readonly tracer?: Tracer | undefined;
 }

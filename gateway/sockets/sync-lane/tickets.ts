@@ -12,7 +12,6 @@ import { createHmac } from 'node:crypto';
 import { equalInConstantTime } from '../../../actors/identity/session-tokens.ts';
 import type { TicketClaims } from '../../../actors/user/sync-lane/contract.ts';
 import type { Random } from '../../../runtime/random.ts';
-import { identifierPattern } from './envelope.ts';
 
 export interface SyncTicket extends TicketClaims {
   readonly userUuid: string;
@@ -30,9 +29,6 @@ const macBytes = 16;
 const nonceBytes = 12;
 const ticketPattern =
   /^(([0-9a-f-]{36})\.([0-9a-f-]{36})\.([0-9a-f]{32})\.([0-9a-f-]{36})\.([0-9a-z]{1,10})\.([\w-]{16}))\.([\w-]{22})$/;
-
-export const isDeviceId = (value: unknown): value is string =>
-  typeof value === 'string' && identifierPattern.test(value);
 
 /** `key` has 32 bytes, derived for this purpose alone. */
 export function createSyncTickets(key: Buffer, random: Pick<Random, 'bytes'>): SyncTickets {

@@ -12,7 +12,7 @@ import {
   type NatsConnection,
   nkeyAuthenticator,
 } from '@nats-io/transport-node';
-import type { Random } from '../../random.ts';
+import { type Random, shuffled } from '../../random.ts';
 import { natsFrameBytesMax } from './frame.ts';
 
 export interface NatsAccess {
@@ -142,11 +142,4 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'it cannot be reached';
   // The library's own message for a time-out is no help.
   return error instanceof errors.TimeoutError ? 'it does not answer' : error.message;
-}
-
-function shuffled<T>(list: readonly T[], random: Random): readonly T[] {
-  return list
-    .map((entry) => ({ entry, order: random.fraction() }))
-    .sort((a, b) => a.order - b.order)
-    .map(({ entry }) => entry);
 }
