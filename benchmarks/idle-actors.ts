@@ -23,15 +23,16 @@ const counter = kind({
   name: 'counter',
   slices: [number],
   commands: {
-    count: command({
-      request: z.null(),
-      reply: z.null(),
-      creates: true,
-      turn: (turn) => {
-        turn.set(number, turn.get(number) + 1);
-        return null;
+    count: command(
+      { request: z.null(), reply: z.null() },
+      {
+        creates: true,
+        turn: (turn) => {
+          turn.set(number, turn.get(number) + 1);
+          return null;
+        },
       },
-    }),
+    ),
   },
 });
 

@@ -40,50 +40,59 @@ const library = kind({
   slices: [head],
   tables: [item],
   commands: {
-    stock: command({
-      request: z.array(z.string()),
-      reply: z.null(),
-      creates: true,
-      turn: (turn, uuids) => {
-        uuids.forEach((uuid, index) => {
-          turn.insert(item, newItem(turn.self.id, uuid, index + 1));
-        });
-        turn.set(head, { ...turn.get(head), position: uuids.length });
-        return null;
+    stock: command(
+      { request: z.array(z.string()), reply: z.null() },
+      {
+        creates: true,
+        turn: (turn, uuids) => {
+          uuids.forEach((uuid, index) => {
+            turn.insert(item, newItem(turn.self.id, uuid, index + 1));
+          });
+          turn.set(head, { ...turn.get(head), position: uuids.length });
+          return null;
+        },
       },
-    }),
-    add: command({
-      request: z.string(),
-      reply: z.null(),
-      creates: true,
-      turn: (turn, uuid) => {
-        const position = turn.get(head).position + 1;
-        turn.insert(item, newItem(turn.self.id, uuid, position));
-        turn.set(head, { ...turn.get(head), position });
-        return null;
+    ),
+    add: command(
+      { request: z.string(), reply: z.null() },
+      {
+        creates: true,
+        turn: (turn, uuid) => {
+          const position = turn.get(head).position + 1;
+          turn.insert(item, newItem(turn.self.id, uuid, position));
+          turn.set(head, { ...turn.get(head), position });
+          return null;
+        },
       },
-    }),
-    edit: command({
-      request: z.string(),
-      reply: z.boolean(),
-      reads: (view, uuid) => ({ found: keys(item, [{ collection: view.self.id, uuid }]) }),
-      turn: (turn, uuid, { found }) => {
-        const row = found.get({ collection: turn.self.id, uuid });
-        if (row === undefined) return false;
-        const position = turn.get(head).position + 1;
-        turn.put(item, { ...row, position });
-        turn.set(head, { ...turn.get(head), position });
-        return true;
+    ),
+    edit: command(
+      { request: z.string(), reply: z.boolean() },
+      {
+        reads: (view, uuid) => ({ found: keys(item, [{ collection: view.self.id, uuid }]) }),
+        turn: (turn, uuid, { found }) => {
+          const row = found.get({ collection: turn.self.id, uuid });
+          if (row === undefined) return false;
+          const position = turn.get(head).position + 1;
+          turn.put(item, { ...row, position });
+          turn.set(head, { ...turn.get(head), position });
+          return true;
+        },
       },
-    }),
-    page: sharedRead({
-      request: z.null(),
-      reply: z.number(),
-      reads: (view) => ({
-        page: range(item, { after: 0, through: view.get(head).position, limit: 150, budgetBytes: 1_000_000 }),
-      }),
-      answer: (_view, _request, { page }) => page.rows.length,
-    }),
+    ),
+    page: sharedRead(
+      { request: z.null(), reply: z.number() },
+      {
+        reads: (view) => ({
+          page: range(item, {
+            after: 0,
+            through: view.get(head).position,
+            limit: 150,
+            budgetBytes: 1_000_000,
+          }),
+        }),
+        answer: (_view, _request, { page }) => page.rows.length,
+      },
+    ),
   },
 });
 

@@ -28,31 +28,25 @@ const alarm = kind({
   name: Alarm.name,
   slices: [fired],
   commands: {
-    arm: command({
-      request: z.object({ dueMs: z.number(), count: z.number() }),
-      reply: z.null(),
-      creates: true,
-      turn: (turn, { dueMs, count }) => {
-        for (let index = 0; index < count; index += 1) {
-          turn.arm(keyed(Alarm.timers.ring, String(index)), dueMs, null);
-        }
-        return null;
+    arm: command(
+      { request: z.object({ dueMs: z.number(), count: z.number() }), reply: z.null() },
+      {
+        creates: true,
+        turn: (turn, { dueMs, count }) => {
+          for (let index = 0; index < count; index += 1) {
+            turn.arm(keyed(Alarm.timers.ring, String(index)), dueMs, null);
+          }
+          return null;
+        },
       },
-    }),
-    touch: command({
-      request: z.null(),
-      reply: z.number(),
-      turn: (turn) => {
-        turn.set(fired, turn.get(fired));
-        return turn.get(fired);
-      },
+    ),
+    touch: command({ request: z.null(), reply: z.number() }, (turn) => {
+      turn.set(fired, turn.get(fired));
+      return turn.get(fired);
     }),
   },
   timers: {
-    ring: timer({
-      ...Alarm.timers.ring,
-      turn: (turn) => turn.set(fired, turn.get(fired) + 1),
-    }),
+    ring: timer(Alarm.timers.ring, (turn) => turn.set(fired, turn.get(fired) + 1)),
   },
 });
 

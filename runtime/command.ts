@@ -332,29 +332,42 @@ export type Command<Request, Reply> = OneWay<Request, Reply> | ChoiceCommand<Req
 type Anything = any;
 export type AnyCommand = Command<Anything, Anything>;
 
+/** What a handler adds to the shape that its contract declares. */
+type Handling<Handler> = Omit<Handler, 'type' | 'repeat' | keyof CommandShape<unknown, unknown> | 'payload'>;
+
+interface TurnHandling<Request, Reply, P extends Plans> extends Handling<TurnCommand<Request, Reply, P>> {
+  readonly repeat?: 'natural' | 'recorded';
+}
+
+/** `handling`: the turn alone, or with what it reads and how it may be repeated. Other handlers are declared in the same way. */
 export function command<Request, Reply, P extends Plans = Record<never, never>>(
-  definition: Omit<TurnCommand<Request, Reply, P>, 'type' | 'repeat'> & { repeat?: 'natural' | 'recorded' },
+  shape: CommandShape<Request, Reply>,
+  handling: TurnHandling<Request, Reply, P> | TurnCommand<Request, Reply, P>['turn'],
 ): TurnCommand<Request, Reply, P> {
-  return { type: 'turn', repeat: 'natural', ...definition };
+  const whole = typeof handling === 'function' ? { turn: handling } : handling;
+  return { type: 'turn', repeat: 'natural', ...shape, ...whole };
 }
 
 export function sharedRead<Request, Reply, P extends Plans = Record<never, never>>(
-  definition: Omit<SharedCommand<Request, Reply, P>, 'type'>,
+  shape: CommandShape<Request, Reply>,
+  handling: Handling<SharedCommand<Request, Reply, P>> | SharedCommand<Request, Reply, P>['answer'],
 ): SharedCommand<Request, Reply, P> {
-  return { type: 'shared', ...definition };
+  const whole = typeof handling === 'function' ? { answer: handling } : handling;
+  return { type: 'shared', ...shape, ...whole };
 }
 
 export function workflow<Request, Reply>(
-  definition: Omit<WorkflowCommand<Request, Reply>, 'type'>,
+  shape: CommandShape<Request, Reply>,
+  handling: Handling<WorkflowCommand<Request, Reply>> | WorkflowCommand<Request, Reply>['run'],
 ): WorkflowCommand<Request, Reply> {
-  return { type: 'workflow', ...definition };
+  const whole = typeof handling === 'function' ? { run: handling } : handling;
+  return { type: 'workflow', ...shape, ...whole };
 }
 
-export function choice<Request, Reply>(
-  definition: Omit<ChoiceCommand<Request, Reply>, 'type'>,
-): ChoiceCommand<Request, Reply> {
-  return { type: 'choice', ...definition };
-}
+export const choice = <Request, Reply>(
+  shape: CommandShape<Request, Reply>,
+  choose: ChoiceCommand<Request, Reply>['choose'],
+): ChoiceCommand<Request, Reply> => ({ type: 'choice', ...shape, choose });
 
 /**
  * A timer's handler. If its time was missed, it runs once, late. Its row goes in the commit of its turn unless the turn arms it
@@ -380,15 +393,20 @@ export interface TellHandler<Payload = unknown, P extends Plans = Plans> {
   readonly creates?: boolean;
 }
 
-export function timer<Payload, P extends Plans = Record<never, never>>(
-  definition: TimerHandler<Payload, P>,
-): TimerHandler<Payload, P> {
-  return definition;
+type PayloadShape<T> = Pick<MessageShape<T>, 'payload'>;
+
+export function timer<T, P extends Plans = Record<never, never>>(
+  shape: PayloadShape<T>,
+  handling: Handling<TimerHandler<T, P>> | TimerHandler<T, P>['turn'],
+): TimerHandler<T, P> {
+  return { ...shape, ...(typeof handling === 'function' ? { turn: handling } : handling) };
 }
-export function tell<Payload, P extends Plans = Record<never, never>>(
-  definition: TellHandler<Payload, P>,
-): TellHandler<Payload, P> {
-  return definition;
+
+export function tell<T, P extends Plans = Record<never, never>>(
+  shape: PayloadShape<T>,
+  handling: Handling<TellHandler<T, P>> | TellHandler<T, P>['turn'],
+): TellHandler<T, P> {
+  return { ...shape, ...(typeof handling === 'function' ? { turn: handling } : handling) };
 }
 
 /** The result of `JobRun.finish`. Nothing else makes it, so a run cannot end well without that call. */
@@ -436,9 +454,10 @@ export interface JobHandler<Payload = unknown> {
   readonly run: (run: JobRun, payload: Payload) => Promise<Finished>;
 }
 
-export function job<Payload>(definition: JobHandler<Payload>): JobHandler<Payload> {
-  return definition;
-}
+export const job = <T>(shape: PayloadShape<T>, handling: Handling<JobHandler<T>>): JobHandler<T> => ({
+  ...shape,
+  ...handling,
+});
 
 /** Reads outside of turns. */
 export interface Lookups {

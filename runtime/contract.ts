@@ -1,6 +1,6 @@
 /**
  * What everyone else may know of a kind of actor: its name, its commands, tells, timers, jobs and events, each with its
- * schemas. A contract holds no behaviour. The kind itself (`kindOf`) spreads each shape into its handler.
+ * schemas. A contract holds no behaviour. Each handler is declared with its shape.
  */
 import type { z } from 'zod';
 

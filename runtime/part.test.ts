@@ -19,9 +19,9 @@ const Door = contract({
 });
 const Lamp = contract({ name: 'house', commands: { light: { request: nothing, reply: nothing } } });
 
-const open = command({ ...Door.commands.open, turn: () => ({}) });
-const light = command({ ...Lamp.commands.light, turn: () => ({}) });
-const close = timer({ ...Door.timers.close, turn: () => {} });
+const open = command(Door.commands.open, () => ({}));
+const light = command(Lamp.commands.light, () => ({}));
+const close = timer(Door.timers.close, () => {});
 const isOpen = slice({ name: 'is-open', format: 1, schema: z.boolean(), initial: false });
 
 const door = part(Door, {

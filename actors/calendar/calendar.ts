@@ -24,8 +24,7 @@ export const calendar = kindOf(Calendar, {
   slices: Object.values(slotMaps),
   tables: [],
   commands: {
-    takeSlot: command({
-      ...Calendar.commands.takeSlot,
+    takeSlot: command(Calendar.commands.takeSlot, {
       creates: true,
       turn: (turn, { slot, purpose, userUuid }) => {
         const map = slotMaps[purpose];
@@ -39,12 +38,9 @@ export const calendar = kindOf(Calendar, {
     }),
   },
   tells: {
-    giveSlotsBack: tell({
-      ...Calendar.tells.giveSlotsBack,
-      turn: (turn, { slots, purpose }) => {
-        const map = slotMaps[purpose];
-        for (const slot of slots) if (turn.entry(map, slot) !== undefined) turn.removeEntry(map, slot);
-      },
+    giveSlotsBack: tell(Calendar.tells.giveSlotsBack, (turn, { slots, purpose }) => {
+      const map = slotMaps[purpose];
+      for (const slot of slots) if (turn.entry(map, slot) !== undefined) turn.removeEntry(map, slot);
     }),
   },
   timers: {},

@@ -196,8 +196,7 @@ const stays = (row: ItemRow, { position }: Head): ItemRow => ({
 
 /** Finalizes a transfer whose caller died, or waited too long. */
 export const finalizeTimer = (timers: FinalizeTimers) =>
-  timer({
-    ...timers.finalizeOverdueTransfer,
+  timer(timers.finalizeOverdueTransfer, {
     reads: (view, { id }) => finalizePlan(view, id),
     turn: (turn, { id }, reads) => {
       finalizeTransfer({ turn, id, applied: [], reads, timers });

@@ -82,8 +82,7 @@ const firstKeys = (view: View) => {
 };
 
 export const removalJob = (cleanup: Cleanup) =>
-  job({
-    ...cleanup.remove,
+  job(cleanup.remove, {
     timeoutMs: removalTimeoutMs,
     run: async (run) => {
       const entries = await run.turn({

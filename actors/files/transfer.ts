@@ -250,29 +250,22 @@ export function fileMoves<P extends Plans>({
     prepare,
     plan,
     finalize,
-    timer: timer({
-      ...finalizeOverdueFile,
+    timer: timer(finalizeOverdueFile, {
       reads: (view, { id }) => plan(view, id),
       turn: (turn, { id }, reads) => {
         finalize(turn, id, 'unknown', reads);
       },
     }),
     tells: {
-      fileMoved: tell({
-        ...tells.fileMoved,
-        turn: (turn, { uploadUuid }) => turn.removeEntry(incomingFileMap, uploadUuid),
-      }),
-      fileGivenUp: tell({
-        ...tells.fileGivenUp,
-        turn: (turn, givenUp, { address: { kind, id } }) =>
-          tellsOf(turn, { kind, uuid: id }).fileSettled(givenUp),
-      }),
-      fileSettled: tell({
-        ...tells.fileSettled,
-        turn: (turn, { id, hop }) => {
-          // It may have begun again since.
-          if (turn.entry(outgoingFileMap, id)?.givenUpHop === hop) dropNote(turn, notes, id);
-        },
+      fileMoved: tell(tells.fileMoved, (turn, { uploadUuid }) =>
+        turn.removeEntry(incomingFileMap, uploadUuid),
+      ),
+      fileGivenUp: tell(tells.fileGivenUp, (turn, givenUp, { address: { kind, id } }) =>
+        tellsOf(turn, { kind, uuid: id }).fileSettled(givenUp),
+      ),
+      fileSettled: tell(tells.fileSettled, (turn, { id, hop }) => {
+        // It may have begun again since.
+        if (turn.entry(outgoingFileMap, id)?.givenUpHop === hop) dropNote(turn, notes, id);
       }),
     },
   };

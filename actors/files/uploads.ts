@@ -385,11 +385,8 @@ export const isChunkNumber = (number: number): boolean =>
 
 /** The timer of an owner. It ends uploads that were not closed in time, and starts the removal of garbage again. */
 export const cleanupTimer = (cleanup: Cleanup, ownerIn: (turn: Turn) => FileOwner) =>
-  timer({
-    ...cleanup.timer,
-    turn: (turn) => {
-      change(turn, { tendAtMs: null });
-      if (garbageOf(turn) > 0) turn.start(cleanup.remove, null);
-      endUploads(turn, ownerIn(turn), 'overdue');
-    },
+  timer(cleanup.timer, (turn) => {
+    change(turn, { tendAtMs: null });
+    if (garbageOf(turn) > 0) turn.start(cleanup.remove, null);
+    endUploads(turn, ownerIn(turn), 'overdue');
   });

@@ -57,8 +57,7 @@ export function collectionImportCommands<P extends Readonly<Record<string, AnyPl
   const whereWritable = <Ok>(view: View, work: () => Ok | Refused) =>
     answerOf(isWritable(view) ? work() : notWritable);
   return {
-    importWantItems: sharedRead({
-      ...collectionImportShapes.importWantItems,
+    importWantItems: sharedRead(collectionImportShapes.importWantItems, {
       reads: (view, { items }) =>
         existingPlan(
           view,
@@ -67,8 +66,7 @@ export function collectionImportCommands<P extends Readonly<Record<string, AnyPl
       answer: (view, { items }, { existing }) => ({ uuids: missingItems(view, items, existing) }),
     }),
 
-    importItems: command({
-      ...collectionImportShapes.importItems,
+    importItems: command(collectionImportShapes.importItems, {
       reads: (view, { items }) =>
         existingPlan(
           view,
@@ -78,21 +76,17 @@ export function collectionImportCommands<P extends Readonly<Record<string, AnyPl
         whereWritable(turn, () => writeItems(turn, items, vaultOf(turn), existing)),
     }),
 
-    importRevisions: command({
-      ...collectionImportShapes.importRevisions,
-      turn: (turn, { revisions }) =>
-        whereWritable(turn, () => ({ written: writeRevisions(turn, revisions, trim) })),
-    }),
+    importRevisions: command(collectionImportShapes.importRevisions, (turn, { revisions }) =>
+      whereWritable(turn, () => ({ written: writeRevisions(turn, revisions, trim) })),
+    ),
 
-    importRemoveItems: command({
-      ...collectionImportShapes.importRemoveItems,
+    importRemoveItems: command(collectionImportShapes.importRemoveItems, {
       reads: (view, { uuids }) => existingPlan(view, uuids),
       turn: (turn, { uuids }, { existing }) =>
         whereWritable(turn, () => ({ removed: removeImportedItems(turn, uuids, existing) })),
     }),
 
-    importListItems: sharedRead({
-      ...collectionImportShapes.importListItems,
+    importListItems: sharedRead(collectionImportShapes.importListItems, {
       reads: (view, { after, limit, whole }) => ({
         page: range(item, {
           after,
@@ -109,14 +103,12 @@ export function collectionImportCommands<P extends Readonly<Record<string, AnyPl
       }),
     }),
 
-    importListRevisions: sharedRead({
-      ...collectionImportShapes.importListRevisions,
+    importListRevisions: sharedRead(collectionImportShapes.importListRevisions, {
       reads: (view, { itemUuid }) => allRevisionsPlan(view, itemUuid),
       answer: (view, { itemUuid }, { rows }) => ({ revisions: listedRevisions(view, itemUuid, rows) }),
     }),
 
-    importFile: command({
-      ...collectionImportShapes.importFile,
+    importFile: command(collectionImportShapes.importFile, {
       reads: (view, { remoteIdentifier }) => ({ ...ownerReads(view), ...filePlan(view, remoteIdentifier) }),
       turn: (turn, imported, reads) =>
         whereWritable(turn, () => {
@@ -126,8 +118,7 @@ export function collectionImportCommands<P extends Readonly<Record<string, AnyPl
         }),
     }),
 
-    importShowFile: sharedRead({
-      ...collectionImportShapes.importShowFile,
+    importShowFile: sharedRead(collectionImportShapes.importShowFile, {
       reads: (view, { remoteIdentifier }) => filePlan(view, remoteIdentifier),
       answer: (view, { remoteIdentifier }, { files }) => fileResponse(view, remoteIdentifier, files),
     }),

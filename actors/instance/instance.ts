@@ -24,26 +24,20 @@ export const instance = kindOf(Instance, {
   slices: [registrationSlice, importedPasswordsSlice],
   tables: [],
   commands: {
-    registration: sharedRead({
-      ...Instance.commands.registration,
-      answer: (view) => view.get(registrationSlice),
-    }),
-    setRegistration: command({
-      ...Instance.commands.setRegistration,
+    registration: sharedRead(Instance.commands.registration, (view) => view.get(registrationSlice)),
+    setRegistration: command(Instance.commands.setRegistration, {
       creates: true,
       turn: (turn, { disabled }) => {
         turn.set(registrationSlice, { disabled });
         return { disabled };
       },
     }),
-    importedPasswords: sharedRead({
-      ...Instance.commands.importedPasswords,
-      answer: (view) => view.get(importedPasswordsSlice),
-    }),
+    importedPasswords: sharedRead(Instance.commands.importedPasswords, (view) =>
+      view.get(importedPasswordsSlice),
+    ),
   },
   tells: {
-    importedPasswords: tell({
-      ...Instance.tells.importedPasswords,
+    importedPasswords: tell(Instance.tells.importedPasswords, {
       creates: true,
       turn: (turn, { by }) =>
         turn.set(importedPasswordsSlice, { left: turn.get(importedPasswordsSlice).left + by }),

@@ -117,16 +117,12 @@ export function forgetMailboxes(turn: Turn, today: number, most: number): number
 
 export const dayOf = (nowMs: number): number => Math.floor(nowMs / dayMs);
 
-export const forgetSenderTell = tell({
-  ...Mailer.tells.forgetSender,
-  turn: (turn, { userUuid }) => {
-    for (const what of [userUuid, `${userUuid} to-account`]) turn.remove(mailSenderTable, keyOf(turn, what));
-  },
+export const forgetSenderTell = tell(Mailer.tells.forgetSender, (turn, { userUuid }) => {
+  for (const what of [userUuid, `${userUuid} to-account`]) turn.remove(mailSenderTable, keyOf(turn, what));
 });
 
 /** Bars this mailbox from further mails for good. */
-export const unsubscribeCommand = command({
-  ...Mailer.commands.unsubscribe,
+export const unsubscribeCommand = command(Mailer.commands.unsubscribe, {
   creates: true,
   turn: (turn, { mailbox }) => {
     turn.put(mailSenderTable, { ...stoppedKey(turn, mailbox), day: dayOf(turn.nowMs), mails: 0 });

@@ -31,8 +31,7 @@ const runMs = 300_000;
 /** Shorter than the lease, so that no worker still sends when its lease ends. */
 const attemptMs = leaseMs - 20_000;
 
-export const deliverMailJob = job({
-  ...Mailer.jobs.deliver,
+export const deliverMailJob = job(Mailer.jobs.deliver, {
   timeoutMs: runMs + 2 * leaseMs,
   run: async (run, { worker }) => {
     const untilMs = run.nowMs + runMs;

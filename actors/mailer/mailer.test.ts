@@ -40,38 +40,35 @@ const author = kind({
   uses: [UserSecrets],
   slices: [outcomes],
   commands: {
-    seal: command({
-      request: requestSchema,
-      reply: z.any(),
-      creates: true,
-      turn: (turn, mail) => sealMail(turn, composed(turn.self.id, mail)),
-    }),
-    send: command({
-      request: requestSchema,
-      reply: z.null(),
-      creates: true,
-      turn: (turn, mail) => {
-        // An actor without state is told nothing.
-        turn.set(outcomes, [...turn.get(outcomes)]);
-        tellToSend(turn, sealMail(turn, composed(turn.self.id, mail)));
-        return null;
+    seal: command(
+      { request: requestSchema, reply: z.any() },
+      {
+        creates: true,
+        turn: (turn, mail) => sealMail(turn, composed(turn.self.id, mail)),
       },
-    }),
-    recall: command({
-      request: z.object({ id: z.string() }),
-      reply: z.null(),
-      turn: (turn, { id }) => {
-        tellToRecall(turn, id);
-        return null;
+    ),
+    send: command(
+      { request: requestSchema, reply: z.null() },
+      {
+        creates: true,
+        turn: (turn, mail) => {
+          // An actor without state is told nothing.
+          turn.set(outcomes, [...turn.get(outcomes)]);
+          tellToSend(turn, sealMail(turn, composed(turn.self.id, mail)));
+          return null;
+        },
       },
+    ),
+    recall: command({ request: z.object({ id: z.string() }), reply: z.null() }, (turn, { id }) => {
+      tellToRecall(turn, id);
+      return null;
     }),
-    outcomes: command({ request: z.null(), reply: z.any(), turn: (turn) => turn.get(outcomes) }),
+    outcomes: command({ request: z.null(), reply: z.any() }, (turn) => turn.get(outcomes)),
   },
   tells: {
-    mailOutcome: tell({
-      payload: mailOutcomeSchema,
-      turn: (turn, outcome) => turn.set(outcomes, [...turn.get(outcomes), outcome]),
-    }),
+    mailOutcome: tell({ payload: mailOutcomeSchema }, (turn, outcome) =>
+      turn.set(outcomes, [...turn.get(outcomes), outcome]),
+    ),
   },
 });
 

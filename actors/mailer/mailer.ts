@@ -60,20 +60,18 @@ export const mailer = kindOf(Mailer, {
     recall: recallCommand,
     room: checkCapacityCommand,
     unsubscribe: unsubscribeCommand,
-    status: command({
-      ...Mailer.commands.status,
+    status: command(Mailer.commands.status, {
       creates: true,
       turn: (turn) => ({ configured: isConfigured(turn) }),
     }),
   },
   tells: { queue: queueTell, recall: recallTell, forgetSender: forgetSenderTell },
   timers: {
-    due: timer({
-      ...Mailer.timers.due,
+    due: timer(Mailer.timers.due, {
       reads: (view, { id }) => ({ mail: keys(mailTable, [mailKey(view, id)]) }),
       turn: (turn, { id }, { mail }) => becomeDue(turn, asMail(mail.get(mailKey(turn, id)))),
     }),
-    wake: timer({ ...Mailer.timers.wake, turn: wakeWorkers }),
+    wake: timer(Mailer.timers.wake, wakeWorkers),
     sweep: sweepTimer,
   },
   jobs: { deliver: deliverMailJob },

@@ -39,15 +39,13 @@ const queuePlan = (view: View, mail: SealedMail) =>
   }) satisfies Record<string, AnyPlan>;
 type QueueReads = PlanResults<ReturnType<typeof queuePlan>>;
 
-export const queueCommand = command({
-  ...Mailer.commands.queue,
+export const queueCommand = command(Mailer.commands.queue, {
   creates: true,
   reads: queuePlan,
   turn: (turn, mail, reads) => queue(turn, mail, reads),
 });
 
-export const queueTell = tell({
-  ...Mailer.tells.queue,
+export const queueTell = tell(Mailer.tells.queue, {
   creates: true,
   reads: queuePlan,
   turn: (turn, mail, _sender, reads) => {
@@ -108,8 +106,7 @@ function refusalNow(view: View, source: MailSource, bytes: number): QueueRefusal
   return isMailQueueFull(view, source, bytes) ? 'full' : undefined;
 }
 
-export const checkCapacityCommand = command({
-  ...Mailer.commands.room,
+export const checkCapacityCommand = command(Mailer.commands.room, {
   creates: true,
   turn: (turn, { source }): QueuedMail => {
     const why = refusalNow(turn, source, shortMailBytes);
@@ -117,15 +114,13 @@ export const checkCapacityCommand = command({
   },
 });
 
-export const recallCommand = command({
-  ...Mailer.commands.recall,
+export const recallCommand = command(Mailer.commands.recall, {
   creates: true,
   reads: (view, { id }) => mailPlan(view, id),
   turn: (turn, mail, reads) => ({ result: recall(turn, mail, reads) }),
 });
 
-export const recallTell = tell({
-  ...Mailer.tells.recall,
+export const recallTell = tell(Mailer.tells.recall, {
   creates: true,
   reads: (view, { id }) => mailPlan(view, id),
   turn: (turn, mail, _sender, reads) => {

@@ -19,8 +19,7 @@ const oldest = (view: View, subset: 'dead' | 'over') =>
     columns: ['mailer', 'id', 'user_uuid', 'position', 'state', 'updated_at', 'size'],
   });
 
-export const sweepTimer = timer({
-  ...Mailer.timers.sweep,
+export const sweepTimer = timer(Mailer.timers.sweep, {
   reads: (view) => ({ dead: oldest(view, 'dead'), over: oldest(view, 'over') }),
   turn: (turn, _payload, { dead, over }) => {
     const removed = [

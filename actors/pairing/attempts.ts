@@ -48,8 +48,7 @@ export function subscriptionIdOf(value: unknown): string | Refused {
   return isSubscriptionId(value) ? value : invalidId;
 }
 
-export const start = command({
-  ...PairingAdministration.commands.start,
+export const start = command(PairingAdministration.commands.start, {
   creates: true,
   turn: (turn, { by, subscriptionId: subscriptionIdText }) => {
     const subscriptionId = subscriptionIdOf(subscriptionIdText);
@@ -85,13 +84,10 @@ export const start = command({
 });
 
 /** Records that cannot be read stay. The next start removes them once they can be read. */
-export const sweep = timer({
-  ...Pairing.timers.sweep,
-  turn: (turn) => {
-    const records = openedRecords(turn);
-    if (typeof records === 'string') return;
-    armSweep(turn, pruneAttempts(turn, records).values());
-  },
+export const sweep = timer(Pairing.timers.sweep, (turn) => {
+  const records = openedRecords(turn);
+  if (typeof records === 'string') return;
+  armSweep(turn, pruneAttempts(turn, records).values());
 });
 
 const hashOf = (state: string): string => createHash('sha256').update(state).digest('hex');

@@ -79,8 +79,7 @@ interface Completion {
   readonly startedBy?: string;
 }
 
-export const complete = workflow({
-  ...PairingAdministration.commands.complete,
+export const complete = workflow(PairingAdministration.commands.complete, {
   creates: true,
   run: async (steps, { by, code, state, subscriptionId: idText }) => {
     const checked = checkedOf(code, state);
@@ -97,8 +96,7 @@ export const complete = workflow({
   },
 });
 
-export const callback = workflow({
-  ...Pairing.commands.callback,
+export const callback = workflow(Pairing.commands.callback, {
   creates: true,
   run: async (steps, { code, state, error }) => {
     const checked = checkedOf(error === undefined ? code : 'none', state);

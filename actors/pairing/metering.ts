@@ -58,8 +58,7 @@ export function forgetMetered(turn: Turn, subscriptionId: string): void {
   if (turn.entry(meteredMap, subscriptionId) !== undefined) turn.removeEntry(meteredMap, subscriptionId);
 }
 
-export const usage = command({
-  ...PairingAdministration.commands.usage,
+export const usage = command(PairingAdministration.commands.usage, {
   creates: true,
   turn: (turn, { subscriptionId: idText }) => {
     const subscriptionId = subscriptionIdOf(idText);

@@ -37,8 +37,7 @@ type UseResult =
   | { readonly outcome: 'unavailable' | 'later' };
 type TokenState = UseResult | { readonly refreshing: number };
 
-export const use = workflow({
-  ...Pairing.commands.use,
+export const use = workflow(Pairing.commands.use, {
   creates: true,
   run: async (steps, { subscriptionId }): Promise<UseResult> => {
     const waits = steps.use(RefreshWaits);
@@ -95,8 +94,7 @@ function credentialIn(turn: Turn, subscriptionId: string): Credential | undefine
 
 // --- the job -------------------------------------------------------------------------------------------------
 
-export const refresh = job({
-  ...Pairing.jobs.refresh,
+export const refresh = job(Pairing.jobs.refresh, {
   timeoutMs: refreshMs,
   run: async (run, { subscriptionId, serial }) => {
     try {
@@ -164,8 +162,7 @@ function pauseMs(turn: Turn, times: number): number {
 // --- afterwards ----------------------------------------------------------------------------------------------
 
 /** Notes that a token was rejected. It is refreshed before the next use; if that does not help, the pairing needs repair. */
-export const reportUse = command({
-  ...Pairing.commands.reportUse,
+export const reportUse = command(Pairing.commands.reportUse, {
   creates: true,
   repeat: 'recorded',
   turn: (turn, { subscriptionId, serial, isRejected, ...used }) => {

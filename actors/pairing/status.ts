@@ -37,8 +37,7 @@ const credentialResponse = (credential: Credential | undefined) => ({
   retryAt: isoTimeOrNull(credential?.trouble?.retryAtMs),
 });
 
-export const status = command({
-  ...PairingAdministration.commands.status,
+export const status = command(PairingAdministration.commands.status, {
   creates: true,
   turn: (turn, { subscriptionId: idText }) => {
     const subscriptionId = subscriptionIdOf(idText);
@@ -47,8 +46,7 @@ export const status = command({
   },
 });
 
-export const list = command({
-  ...PairingAdministration.commands.list,
+export const list = command(PairingAdministration.commands.list, {
   creates: true,
   turn: (turn) => {
     const records = readableRecords(turn);

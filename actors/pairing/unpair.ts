@@ -27,8 +27,7 @@ const notConfirmed = refuse.badRequest(
   'confirmation-mismatch',
 );
 
-export const unpair = command({
-  ...PairingAdministration.commands.unpair,
+export const unpair = command(PairingAdministration.commands.unpair, {
   creates: true,
   turn: (turn, { by, subscriptionId: idText, confirmReferences }) => {
     if (idText === undefined || idText === null || idText === '') return idRequired;
@@ -69,8 +68,7 @@ const unconfirmed = (references: readonly Reference[]): Refused =>
     { payload: { references } },
   );
 
-export const unpairAll = command({
-  ...PairingAdministration.commands.unpairAll,
+export const unpairAll = command(PairingAdministration.commands.unpairAll, {
   creates: true,
   turn: (turn, { by, confirmation, onlyReadable }) => {
     if (confirmation !== unpairAllConfirmation) return notConfirmed;

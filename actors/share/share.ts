@@ -56,8 +56,7 @@ const shareSlice = slice<ShareState | null>({
   initial: null,
 });
 
-const create = command({
-  ...Share.commands.create,
+const create = command(Share.commands.create, {
   creates: true,
   turn: (turn, { encryptedPayload, ...terms }) => {
     const before = turn.get(shareSlice);
@@ -69,26 +68,23 @@ const create = command({
   },
 });
 
-const view = workflow({
-  ...Share.commands.view,
-  run: async (workflow, { roomBytes }) => {
-    const by = hash('sha256', workflow.callId);
-    const ownerUuid = await workflow.turn({ turn: (view) => (isOver(view, by) ? undefined : ownerOf(view)) });
-    const { shows, bytes } = await askOwner(workflow, ownerUuid);
-    if (!shows) return shareNotFound;
-    if (bytes > roomBytes) return { ok: { needsBytes: bytes } };
-    return workflow.turn({
-      // Thousands may come too late for a one-time share, so none of them reads the ciphertext.
-      reads: (view) => (isOver(view, by) ? {} : { content: keys(shareContentTable, [contentKey(view)]) }),
-      turn: (turn, { content }) => {
-        const encryptedPayload = content?.get(contentKey(turn))?.content;
-        const state = turn.get(shareSlice);
-        if (state === null || encryptedPayload == null || !open(turn, state, by)) return shareNotFound;
-        const { type, oneTimeView, viewExpiresMinutes } = state;
-        return { ok: { type, encryptedPayload, oneTimeView, viewExpiresMinutes } };
-      },
-    });
-  },
+const view = workflow(Share.commands.view, async (workflow, { roomBytes }) => {
+  const by = hash('sha256', workflow.callId);
+  const ownerUuid = await workflow.turn({ turn: (view) => (isOver(view, by) ? undefined : ownerOf(view)) });
+  const { shows, bytes } = await askOwner(workflow, ownerUuid);
+  if (!shows) return shareNotFound;
+  if (bytes > roomBytes) return { ok: { needsBytes: bytes } };
+  return workflow.turn({
+    // Thousands may come too late for a one-time share, so none of them reads the ciphertext.
+    reads: (view) => (isOver(view, by) ? {} : { content: keys(shareContentTable, [contentKey(view)]) }),
+    turn: (turn, { content }) => {
+      const encryptedPayload = content?.get(contentKey(turn))?.content;
+      const state = turn.get(shareSlice);
+      if (state === null || encryptedPayload == null || !open(turn, state, by)) return shareNotFound;
+      const { type, oneTimeView, viewExpiresMinutes } = state;
+      return { ok: { type, encryptedPayload, oneTimeView, viewExpiresMinutes } };
+    },
+  });
 });
 
 /** False if it is over. */
@@ -147,35 +143,25 @@ export const share = kindOf(Share, {
   commands: {
     create,
     view,
-    end: command({
-      ...Share.commands.end,
-      turn: (turn) => {
-        end(turn);
-        return {};
-      },
+    end: command(Share.commands.end, (turn) => {
+      end(turn);
+      return {};
     }),
   },
-  tells: { end: tell({ ...Share.tells.end, turn: end }) },
+  tells: { end: tell(Share.tells.end, end) },
   timers: {
-    expire: timer({
-      ...Share.timers.expire,
-      turn: (turn) => {
-        const state = turn.get(shareSlice);
-        if (state === null || state.opened === null) return;
-        const { atMs } = state.opened;
-        const ended = { shareUuid: turn.self.id, atMs, endedAtMs: endedAtMs(state, state.opened) };
-        turn.tell(PublicShares, state.ownerUuid).shareOpened(ended);
-        end(turn);
-      },
+    expire: timer(Share.timers.expire, (turn) => {
+      const state = turn.get(shareSlice);
+      if (state === null || state.opened === null) return;
+      const { atMs } = state.opened;
+      const ended = { shareUuid: turn.self.id, atMs, endedAtMs: endedAtMs(state, state.opened) };
+      turn.tell(PublicShares, state.ownerUuid).shareOpened(ended);
+      end(turn);
     }),
-    confirm: timer({
-      ...Share.timers.confirm,
-      turn: (turn) => turn.start(Share.jobs.askOwner, null),
-    }),
+    confirm: timer(Share.timers.confirm, (turn) => turn.start(Share.jobs.askOwner, null)),
   },
   jobs: {
-    askOwner: job({
-      ...Share.jobs.askOwner,
+    askOwner: job(Share.jobs.askOwner, {
       timeoutMs: askOwnerMs,
       run: async (run) => {
         const { lists } = await askOwner(run, await run.turn({ turn: ownerOf }));

@@ -6,8 +6,7 @@ import { Subscription } from '../user/subscription/contract.ts';
 import { Signin } from './contract.ts';
 import { expireLater } from './expiry.ts';
 
-export const activatePremium = workflow({
-  ...Signin.commands.activatePremium,
+export const activatePremium = workflow(Signin.commands.activatePremium, {
   creates: true,
   run: async (workflow, { premium, ...address }) => {
     const userUuid = await workflow.turn({

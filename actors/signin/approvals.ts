@@ -20,7 +20,7 @@ import type { Device } from '../identity/session.ts';
 import { equalInConstantTime } from '../identity/session-tokens.ts';
 import { secretHashOf } from '../identity/shown-once.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
-import type { ApprovalStatus } from '../identity/signin-messages.ts';
+import { type ApprovalStatus, approvalSchema } from '../identity/signin-messages.ts';
 import { AccountSettings } from '../settings.ts';
 import { AuditTrail } from '../user/audit/contract.ts';
 import { Factors } from '../user/factors/contract.ts';
@@ -31,8 +31,7 @@ const approvalsMax = 64;
 /** A client asks two or three times in one sign-in. */
 const ofNetworkMax = 4;
 
-const storedSchema = z.object({
-  uuid: z.string(),
+const storedSchema = approvalSchema.extend({
   /** The hash of the code challenge that the device sent. */
   challengeHash: z.string(),
   status: z.enum(['pending', 'approved', 'denied', 'used']),
@@ -40,10 +39,6 @@ const storedSchema = z.object({
   usedBy: z.string().optional(),
   /** The key of the `AttemptOrigin` that it was asked from. */
   network: z.string(),
-  userAgent: z.string().nullable(),
-  ipAddress: z.string().nullable(),
-  createdAtMs: z.number(),
-  expiresAtMs: z.number(),
 });
 type Approval = z.infer<typeof storedSchema>;
 
@@ -109,10 +104,9 @@ export function withdrawApproval(turn: Turn, waiting: WaitingDevice): void {
   if (approval !== undefined && approval.status !== 'used') turn.removeEntry(approvalMap, approval.uuid);
 }
 
-export const approvalStatus = sharedRead({
-  ...Signin.commands.approvalStatus,
-  answer: (view, query) => ({ status: statusOf(find(view, query)) }),
-});
+export const approvalStatus = sharedRead(Signin.commands.approvalStatus, (view, query) => ({
+  status: statusOf(find(view, query)),
+}));
 
 function find(view: ClockedView, query: { readonly secret: string } | { readonly uuid: string }) {
   if ('secret' in query) return findBySecret(view, query.secret);
@@ -122,18 +116,15 @@ function find(view: ClockedView, query: { readonly secret: string } | { readonly
 const statusOf = (approval: Approval | undefined): ApprovalStatus =>
   approval === undefined || approval.status === 'used' ? 'expired' : approval.status;
 
-export const pendingApprovals = sharedRead({
-  ...Signin.commands.pendingApprovals,
-  answer: (view) => ({
-    approvals: current(view)
-      .filter(({ status }) => status === 'pending')
-      .map(summaryOf),
-  }),
-});
+export const pendingApprovals = sharedRead(Signin.commands.pendingApprovals, (view) => ({
+  approvals: current(view)
+    .filter(({ status }) => status === 'pending')
+    .map(summaryOf),
+}));
 
-export const resolveApproval = command({
-  ...Signin.commands.resolveApproval,
-  turn: (turn, { uuid, approve, userUuid, from }) => {
+export const resolveApproval = command(
+  Signin.commands.resolveApproval,
+  (turn, { uuid, approve, userUuid, from }) => {
     const approval = current(turn).find((each) => each.uuid === uuid);
     if (approval?.status !== 'pending') return { resolved: false };
     turn.setEntry(approvalMap, uuid, { ...approval, status: approve ? 'approved' : 'denied' });
@@ -141,7 +132,7 @@ export const resolveApproval = command({
     turn.tell(AuditTrail, userUuid).signInNoted({ event, from });
     return { resolved: true };
   },
-});
+);
 
 /** When the last of them expires. */
 export const endOfApprovals = (view: View): number =>

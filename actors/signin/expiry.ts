@@ -30,15 +30,12 @@ export function expireLater(turn: Turn): void {
   else turn.arm(expire, Math.max(turn.nowMs, endOfKnowing(turn)), null);
 }
 
-export const expireTimer = timer({
-  ...expire,
-  turn: (turn) => {
-    forgetPending(turn);
-    forgetKnown(turn, 'ended');
-    const endMs = endOfKnowing(turn);
-    if (endMs > 0) turn.arm(expire, endMs, null);
-    else turn.tombstone();
-  },
+export const expireTimer = timer(expire, (turn) => {
+  forgetPending(turn);
+  forgetKnown(turn, 'ended');
+  const endMs = endOfKnowing(turn);
+  if (endMs > 0) turn.arm(expire, endMs, null);
+  else turn.tombstone();
 });
 
 /** Everything but known networks and devices: attempts, challenges, approvals, codes. */

@@ -53,8 +53,7 @@ const passed = { passed: true } as const;
 
 const pseudoVersion = '004';
 
-export const loginParams = workflow({
-  ...Signin.commands.loginParams,
+export const loginParams = workflow(Signin.commands.loginParams, {
   creates: true,
   run: async (workflow, request) => {
     const begun = await workflow.turn({

@@ -56,8 +56,7 @@ const unknownVersion: Refusal = {
   message: 'This version of the application is not supported. Please update it.',
 };
 
-export const login = workflow({
-  ...Signin.commands.login,
+export const login = workflow(Signin.commands.login, {
   creates: true,
   run: async (workflow, login) => {
     const captcha = workflow.use(CaptchaVerifier);

@@ -17,8 +17,7 @@ import { takeTurnsOfUser } from './unknown-account.ts';
 
 const unavailable = refuse.notFound('Account recovery is not available for this code.');
 
-export const lookUpEscrow = workflow({
-  ...Signin.commands.lookUpEscrow,
+export const lookUpEscrow = workflow(Signin.commands.lookUpEscrow, {
   creates: true,
   run: async (workflow, { userUuid, device }) => {
     const refused = await workflow.turn({

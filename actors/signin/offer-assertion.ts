@@ -16,8 +16,7 @@ import { takeTurnsOfUser } from './unknown-account.ts';
 /** How long the client waits for a touch. */
 const timeoutMs = 60_000;
 
-export const offerAssertion = workflow({
-  ...Signin.commands.offerAssertion,
+export const offerAssertion = workflow(Signin.commands.offerAssertion, {
   creates: true,
   run: async (workflow, { device, ...address }) => {
     const account = await readAccount(workflow, address);

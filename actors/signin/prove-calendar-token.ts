@@ -21,8 +21,7 @@ import { forgetAttempts } from './counting.ts';
 const wrong = refuse.unauthenticated('This is no calendar token.');
 const dummySalt = '00'.repeat(16);
 
-export const proveCalendarToken = workflow({
-  ...Signin.commands.proveCalendarToken,
+export const proveCalendarToken = workflow(Signin.commands.proveCalendarToken, {
   creates: true,
   run: async (steps, { userUuid, tokenUuid, secret, device }) => {
     const refused = await steps.turn({

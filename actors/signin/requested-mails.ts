@@ -16,8 +16,7 @@ import { Signin } from './contract.ts';
 import { codeAgeMs, countMailRequest, makeEmailedCode } from './emailed-codes.ts';
 import { expireLater } from './expiry.ts';
 
-export const mailSubscriptionToken = workflow({
-  ...Signin.commands.mailSubscriptionToken,
+export const mailSubscriptionToken = workflow(Signin.commands.mailSubscriptionToken, {
   creates: true,
   run: async (workflow, { device, cookieSessions, ...address }) => {
     const noMail = await refusalOfMail(workflow.actors, 'other');
@@ -37,8 +36,7 @@ export const mailSubscriptionToken = workflow({
   },
 });
 
-export const requestCode = workflow({
-  ...Signin.commands.requestCode,
+export const requestCode = workflow(Signin.commands.requestCode, {
   creates: true,
   run: async (workflow, { device, cookieSessions, ...address }) => {
     const noMail = await refusalOfMail(workflow.actors, 'magic-link');
@@ -60,11 +58,8 @@ export const requestCode = workflow({
   },
 });
 
-export const codeRequested = tell({
-  ...Signin.tells.codeRequested,
-  turn: (turn, { from }) => {
-    if (from === null) return;
-    const { userUuid, ...requested } = from;
-    turn.tell(Factors, userUuid).mailCode(requested);
-  },
+export const codeRequested = tell(Signin.tells.codeRequested, (turn, { from }) => {
+  if (from === null) return;
+  const { userUuid, ...requested } = from;
+  turn.tell(Factors, userUuid).mailCode(requested);
 });

@@ -2,7 +2,7 @@
  * The `signin` kind. An unknown address takes the same turns, commits and hash work as a known one, and gets answers of the same
  * form. Once all of its state has expired the actor becomes a tombstone; the next request revives it.
  */
-import { tell } from '../../runtime/command.ts';
+import { command, tell } from '../../runtime/command.ts';
 import { kindOf } from '../../runtime/kind.ts';
 import { CalendarTokenHasher } from '../identity/calendar-tokens.ts';
 import { CaptchaVerifier } from '../identity/captcha.ts';
@@ -13,13 +13,12 @@ import { AccountSettings, WebAuthnSettings } from '../settings.ts';
 import { activatePremium } from './activate-premium.ts';
 import { approvalMap, approvalStatus, pendingApprovals, resolveApproval } from './approvals.ts';
 import { assertionChallengeMap } from './assertion-challenge.ts';
-import { attemptsMap } from './attempts.ts';
-import { challengeMap, forgetChallenges, forgottenSlice } from './challenges.ts';
+import { attemptsMap, lockedOut } from './attempts.ts';
+import { addChallenge, challengeMap, forgetChallenges, forgottenSlice } from './challenges.ts';
 import { Signin } from './contract.ts';
-import { forgetAttempts, recognise } from './counting.ts';
+import { debitAttempt, forgetAttempts, recognise, refusedAttempt, signedInOrigin } from './counting.ts';
 import { codeRequestsSlice, emailedCodeMap } from './emailed-codes.ts';
 import { expireLater, expireTimer, forgetPending } from './expiry.ts';
-import { debit, storeChallenge } from './guard.ts';
 import { forgetKnown, knownDeviceMap, knownNetworkMap } from './known.ts';
 import { login } from './login.ts';
 import { loginParams } from './login-params.ts';
@@ -28,6 +27,27 @@ import { offerAssertion } from './offer-assertion.ts';
 import { proveCalendarToken } from './prove-calendar-token.ts';
 import { codeRequested, mailSubscriptionToken, requestCode } from './requested-mails.ts';
 import { unknownFailuresSlice } from './unknown-origins.ts';
+
+/** For the `user` actor of the address, as is `debit`. */
+const storeChallenge = command(Signin.commands.storeChallenge, {
+  creates: true,
+  turn: (turn, { codeChallenge }) => {
+    addChallenge(turn, codeChallenge, signedInOrigin, 'factor');
+    expireLater(turn);
+    return {};
+  },
+});
+
+const debit = command(Signin.commands.debit, {
+  creates: true,
+  repeat: 'recorded',
+  turn: (turn) => {
+    if (refusedAttempt(turn, signedInOrigin, true) !== undefined) return { refused: lockedOut };
+    debitAttempt(turn, signedInOrigin);
+    expireLater(turn);
+    return { ok: {} };
+  },
+});
 
 export const signin = kindOf(Signin, {
   revivable: true,
@@ -70,9 +90,8 @@ export const signin = kindOf(Signin, {
   },
   timers: { expire: expireTimer },
   tells: {
-    reset: tell({ ...Signin.tells.reset, turn: forgetAttempts }),
-    recognise: tell({
-      ...Signin.tells.recognise,
+    reset: tell(Signin.tells.reset, forgetAttempts),
+    recognise: tell(Signin.tells.recognise, {
       creates: true,
       turn: (turn, opened) => {
         recognise(turn, opened);
@@ -80,15 +99,12 @@ export const signin = kindOf(Signin, {
       },
     }),
     codeRequested,
-    forgetChallenges: tell({ ...Signin.tells.forgetChallenges, turn: forgetChallenges }),
-    forget: tell({
-      ...Signin.tells.forget,
-      turn: (turn) => {
-        forgetPending(turn);
-        forgetKnown(turn, 'all');
-        // The timer may be set to when the last of them would have been known no more.
-        expireLater(turn);
-      },
+    forgetChallenges: tell(Signin.tells.forgetChallenges, forgetChallenges),
+    forget: tell(Signin.tells.forget, (turn) => {
+      forgetPending(turn);
+      forgetKnown(turn, 'all');
+      // The timer may be set to when the last of them would have been known no more.
+      expireLater(turn);
     }),
   },
 });

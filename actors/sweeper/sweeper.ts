@@ -88,8 +88,7 @@ async function nextPage(run: JobRun): Promise<string | undefined> {
 const again = (run: JobRun, pauseMs: number) =>
   run.finish({ turn: (turn: Turn) => turn.arm(Sweeper.timers.sweep, turn.nowMs + pauseMs, null) });
 
-const sweepJob = job({
-  ...Sweeper.jobs.sweep,
+const sweepJob = job(Sweeper.jobs.sweep, {
   timeoutMs: runMostMs,
   run: async (run) => {
     try {
@@ -110,8 +109,7 @@ export const sweeper = kindOf(Sweeper, {
   tables: [],
   commands: {},
   tells: {
-    watch: tell({
-      ...Sweeper.tells.watch,
+    watch: tell(Sweeper.tells.watch, {
       creates: true,
       turn: (turn) => {
         if (turn.get(roundSlice).isArmed) return;
@@ -121,10 +119,7 @@ export const sweeper = kindOf(Sweeper, {
     }),
   },
   timers: {
-    sweep: timer({
-      ...Sweeper.timers.sweep,
-      turn: (turn) => turn.start(Sweeper.jobs.sweep, null),
-    }),
+    sweep: timer(Sweeper.timers.sweep, (turn) => turn.start(Sweeper.jobs.sweep, null)),
   },
   jobs: { sweep: sweepJob },
 });

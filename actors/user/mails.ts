@@ -26,12 +26,9 @@ export function listenerFor(
 }
 
 export const mailOutcomeTell = (hooks: RaisedHooks) =>
-  tell({
-    ...Account.tells.mailOutcome,
-    turn: (turn, outcome) => {
-      const [name, uuid = '', round = ''] = outcome.key.split('/');
-      for (const { listener, turn: noted } of hooks('mailOutcome')) {
-        if (listener === name) noted(turn, uuid, Number(round), outcome);
-      }
-    },
+  tell(Account.tells.mailOutcome, (turn, outcome) => {
+    const [name, uuid = '', round = ''] = outcome.key.split('/');
+    for (const { listener, turn: noted } of hooks('mailOutcome')) {
+      if (listener === name) noted(turn, uuid, Number(round), outcome);
+    }
   });

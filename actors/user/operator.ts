@@ -19,42 +19,38 @@ import { adminRoleSlice, callerOf, isAdministrator, type Profile, profileSlice }
 import { exportPieces } from './requests/export-pieces.ts';
 import { endAllSessions, lastUseMs, type Session, sessionMap } from './sessions/session.ts';
 
-const operatorShow = sharedRead({
-  ...UserAdministration.commands.operatorShow,
-  answer: (view) => {
-    const { state, email, workspace, protocolVersion, createdAtMs } = existing(view);
-    const { items, sizeBytes } = view.get(head);
-    const { banned, bannedAtMs, banReason } = banStatus(view);
-    const sessions = [...view.entries(sessionMap).values()].filter(isLive(view.nowMs));
-    const lastUses = sessions.map((session) => lastUseMs(view.activation, session));
-    const limitBytes = limitBytesOf(view);
-    return {
-      state,
-      email,
-      workspace,
-      protocolVersion,
-      createdAtMs,
-      items,
-      itemBytes: sizeBytes,
-      fileBytes: usedBytesOf(view),
-      fileBytesMax: Number.isFinite(limitBytes) ? limitBytes : null,
-      lastUsedAtMs: lastUses.length === 0 ? null : Math.max(...lastUses),
-      factors: factorsOn(view),
-      sessions: sessions.length,
-      roles: callerOf(view).roles.map(({ name }) => name),
-      readonly: view.use(AccountSettings).readonlyUsers.has(email),
-      banned,
-      bannedAtMs,
-      banReason,
-    };
-  },
+const operatorShow = sharedRead(UserAdministration.commands.operatorShow, (view) => {
+  const { state, email, workspace, protocolVersion, createdAtMs } = existing(view);
+  const { items, sizeBytes } = view.get(head);
+  const { banned, bannedAtMs, banReason } = banStatus(view);
+  const sessions = [...view.entries(sessionMap).values()].filter(isLive(view.nowMs));
+  const lastUses = sessions.map((session) => lastUseMs(view.activation, session));
+  const limitBytes = limitBytesOf(view);
+  return {
+    state,
+    email,
+    workspace,
+    protocolVersion,
+    createdAtMs,
+    items,
+    itemBytes: sizeBytes,
+    fileBytes: usedBytesOf(view),
+    fileBytesMax: Number.isFinite(limitBytes) ? limitBytes : null,
+    lastUsedAtMs: lastUses.length === 0 ? null : Math.max(...lastUses),
+    factors: factorsOn(view),
+    sessions: sessions.length,
+    roles: callerOf(view).roles.map(({ name }) => name),
+    readonly: view.use(AccountSettings).readonlyUsers.has(email),
+    banned,
+    bannedAtMs,
+    banReason,
+  };
 });
 
 const operatorCommands = (hooks: RaisedHooks) => ({
   operatorShow,
 
-  operatorEndSessions: command({
-    ...UserAdministration.commands.operatorEndSessions,
+  operatorEndSessions: command(UserAdministration.commands.operatorEndSessions, {
     repeat: 'recorded',
     turn: (turn) => {
       existing(turn);
@@ -65,8 +61,7 @@ const operatorCommands = (hooks: RaisedHooks) => ({
     },
   }),
 
-  operatorSetAdministrator: command({
-    ...UserAdministration.commands.operatorSetAdministrator,
+  operatorSetAdministrator: command(UserAdministration.commands.operatorSetAdministrator, {
     repeat: 'recorded',
     turn: (turn, { administrator }) => {
       active(turn);
@@ -80,16 +75,12 @@ const operatorCommands = (hooks: RaisedHooks) => ({
     },
   }),
 
-  operatorBanStatus: sharedRead({
-    ...UserAdministration.commands.operatorBanStatus,
-    answer: (view) => {
-      active(view);
-      return banStatus(view);
-    },
+  operatorBanStatus: sharedRead(UserAdministration.commands.operatorBanStatus, (view) => {
+    active(view);
+    return banStatus(view);
   }),
 
-  operatorSetBan: command({
-    ...UserAdministration.commands.operatorSetBan,
+  operatorSetBan: command(UserAdministration.commands.operatorSetBan, {
     repeat: 'recorded',
     turn: (turn, { banned, reason, by }) => {
       active(turn);
@@ -98,24 +89,17 @@ const operatorCommands = (hooks: RaisedHooks) => ({
     },
   }),
 
-  operatorFlags: sharedRead({
-    ...UserAdministration.commands.operatorFlags,
-    answer: (view) => {
-      active(view);
-      return flagsOf(view);
-    },
+  operatorFlags: sharedRead(UserAdministration.commands.operatorFlags, (view) => {
+    active(view);
+    return flagsOf(view);
   }),
 
-  operatorSetFlag: command({
-    ...UserAdministration.commands.operatorSetFlag,
-    turn: (turn, { name, value, by }) => {
-      active(turn);
-      return answerOf(setFlag(turn, name, value, by));
-    },
+  operatorSetFlag: command(UserAdministration.commands.operatorSetFlag, (turn, { name, value, by }) => {
+    active(turn);
+    return answerOf(setFlag(turn, name, value, by));
   }),
 
-  operatorResetFactors: command({
-    ...UserAdministration.commands.operatorResetFactors,
+  operatorResetFactors: command(UserAdministration.commands.operatorResetFactors, {
     repeat: 'recorded',
     turn: (turn) => {
       active(turn);
@@ -125,8 +109,7 @@ const operatorCommands = (hooks: RaisedHooks) => ({
     },
   }),
 
-  operatorRevokeCalendarTokens: command({
-    ...UserAdministration.commands.operatorRevokeCalendarTokens,
+  operatorRevokeCalendarTokens: command(UserAdministration.commands.operatorRevokeCalendarTokens, {
     repeat: 'recorded',
     turn: (turn) => {
       active(turn);
@@ -136,8 +119,7 @@ const operatorCommands = (hooks: RaisedHooks) => ({
     },
   }),
 
-  operatorExport: sharedRead({
-    ...UserAdministration.commands.operatorExport,
+  operatorExport: sharedRead(UserAdministration.commands.operatorExport, {
     reads: exportPieces.reads,
     answer: (view, request, reads) => {
       active(view);
@@ -145,8 +127,7 @@ const operatorCommands = (hooks: RaisedHooks) => ({
     },
   }),
 
-  operatorAuditTrail: sharedRead({
-    ...UserAdministration.commands.operatorAuditTrail,
+  operatorAuditTrail: sharedRead(UserAdministration.commands.operatorAuditTrail, {
     reads: auditPages,
     answer: (view, request, pages) => {
       active(view);

@@ -20,8 +20,7 @@ export const purgeFromStart: PurgeProgress = { after: 0, afterOffset: 0 };
 const { purge } = Account.timers;
 
 export const purgeTimer = (hooks: RaisedHooks) =>
-  timer({
-    ...purge,
+  timer(purge, {
     reads: (view, progress) => {
       const plans = stepsOf(hooks).map(({ reads }) => reads?.(view, progress) ?? {});
       return Object.assign({}, ...plans.map(numbered)) as Plans;

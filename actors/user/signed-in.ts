@@ -74,8 +74,7 @@ export function signedInTurn<Fields, Ok, P extends Plans = Record<never, never>>
 ): TurnCommand<SignedInRequest<Fields>, SignedInAnswer<Ok>, P> {
   const whole: TurnHandler<Fields, Ok, P> = typeof handling === 'function' ? { turn: handling } : handling;
   const { turn: run, ...options } = whole;
-  return command({
-    ...shape,
+  return command(shape, {
     ...options,
     turn: (turn, request, reads) =>
       whenSignedIn(turn, request, shape, (by) => {
@@ -92,8 +91,7 @@ export function signedInRead<Fields, Ok, P extends Plans = Record<never, never>>
 ): SharedCommand<SignedInRequest<Fields>, SignedInAnswer<Ok>, P> {
   const whole: ReadHandler<Fields, Ok, P> = typeof handling === 'function' ? { answer: handling } : handling;
   const { known, answer: run, ...options } = whole;
-  return sharedRead({
-    ...shape,
+  return sharedRead(shape, {
     ...options,
     known:
       known &&
@@ -110,20 +108,17 @@ export function signedInWorkflow<Fields, Ok>(
   shape: SignedInShape<Fields, Ok>,
   run: (workflow: SignedInWorkflow<Ok>, request: SignedInRequest<Fields>) => Promise<Ok | Refused>,
 ): WorkflowCommand<SignedInRequest<Fields>, SignedInAnswer<Ok>> {
-  return workflow({
-    ...shape,
-    run: async (steps, request) => {
-      const signedIn = new SignedInSteps<Ok>(steps, request, shape);
-      try {
-        const result = answerOf(await run(signedIn, request));
-        const { caller } = signedIn;
-        if (caller === undefined) throw new Error('a workflow answered without having checked the session');
-        return { ...result, caller };
-      } catch (error) {
-        if (error instanceof EarlyAnswer) return error.answer as SignedInAnswer<Ok>;
-        throw error;
-      }
-    },
+  return workflow(shape, async (steps, request) => {
+    const signedIn = new SignedInSteps<Ok>(steps, request, shape);
+    try {
+      const result = answerOf(await run(signedIn, request));
+      const { caller } = signedIn;
+      if (caller === undefined) throw new Error('a workflow answered without having checked the session');
+      return { ...result, caller };
+    } catch (error) {
+      if (error instanceof EarlyAnswer) return error.answer as SignedInAnswer<Ok>;
+      throw error;
+    }
   });
 }
 

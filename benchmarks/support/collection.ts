@@ -43,18 +43,19 @@ export const collection = kind({
   slices: [head],
   tables: [item],
   commands: {
-    save: command({
-      request: z.string(),
-      reply: z.number(),
-      creates: true,
-      turn: (turn, uuid) => {
-        const before = turn.get(head);
-        if (turn.conflicting(item, { uuid }) !== undefined) return before.position;
-        const position = before.position + 1;
-        turn.insert(item, newItem(turn.self.id, uuid, position));
-        turn.set(head, { ...before, position, items: before.items + 1 });
-        return position;
+    save: command(
+      { request: z.string(), reply: z.number() },
+      {
+        creates: true,
+        turn: (turn, uuid) => {
+          const before = turn.get(head);
+          if (turn.conflicting(item, { uuid }) !== undefined) return before.position;
+          const position = before.position + 1;
+          turn.insert(item, newItem(turn.self.id, uuid, position));
+          turn.set(head, { ...before, position, items: before.items + 1 });
+          return position;
+        },
       },
-    }),
+    ),
   },
 });

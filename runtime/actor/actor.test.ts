@@ -35,69 +35,66 @@ const desk = kind({
     add: addAnew,
     peek: ledgerCommands.get,
     durable: ledgerCommands.peek,
-    write: command({
-      request: z.string(),
-      reply: z.number(),
-      turn: (turn, text) => {
-        turn.set(note, text);
-        return turn.get(count);
-      },
+    write: command({ request: z.string(), reply: z.number() }, (turn, text) => {
+      turn.set(note, text);
+      return turn.get(count);
     }),
-    label: command({
-      request: z.object({ slot: z.number(), label: z.string() }),
-      reply: z.string(),
-      creates: true,
-      turn: (turn, { slot: number, label }) => {
-        if (turn.conflicting(slot, { label }) !== undefined) return 'taken';
-        turn.insert(slot, { owner: turn.self.id, slot: number, label });
-        return 'labelled';
+    label: command(
+      { request: z.object({ slot: z.number(), label: z.string() }), reply: z.string() },
+      {
+        creates: true,
+        turn: (turn, { slot: number, label }) => {
+          if (turn.conflicting(slot, { label }) !== undefined) return 'taken';
+          turn.insert(slot, { owner: turn.self.id, slot: number, label });
+          return 'labelled';
+        },
       },
-    }),
+    ),
     /** A row more, once it is known that its slot is free. */
-    append: command({
-      request: z.string(),
-      reply: z.number(),
-      creates: true,
-      reads: (view) => ({ next: keys(slot, [{ owner: view.self.id, slot: view.get(count) + 1 }]) }),
-      turn: (turn, label, { next }) => {
-        const key = { owner: turn.self.id, slot: turn.get(count) + 1 };
-        if (next.get(key) !== undefined) throw new TerminalError('the slot is taken');
-        turn.put(slot, { ...key, label });
-        turn.set(count, key.slot);
-        return key.slot;
+    append: command(
+      { request: z.string(), reply: z.number() },
+      {
+        creates: true,
+        reads: (view) => ({ next: keys(slot, [{ owner: view.self.id, slot: view.get(count) + 1 }]) }),
+        turn: (turn, label, { next }) => {
+          const key = { owner: turn.self.id, slot: turn.get(count) + 1 };
+          if (next.get(key) !== undefined) throw new TerminalError('the slot is taken');
+          turn.put(slot, { ...key, label });
+          turn.set(count, key.slot);
+          return key.slot;
+        },
       },
-    }),
-    labels: command({
-      request: z.null(),
-      reply: z.array(z.string()),
-      reads: (view) => ({ rows: keys(slot, slotsOf(view)) }),
-      turn: (turn, _request, { rows }) => slotsOf(turn).map((key) => rows.get(key)?.label ?? 'none'),
-    }),
-    labelBeyond: command({
-      request: z.null(),
-      reply: z.string(),
-      reads: (view) => ({ rows: keys(slot, slotsOf(view)) }),
-      turn: (turn, _request, { rows }) =>
-        rows.get({ owner: turn.self.id, slot: turn.get(count) + 1 })?.label ?? 'none',
-    }),
-    forget: command({
-      request: z.string(),
-      reply: z.string(),
-      turn: (turn, name) => {
-        turn.remove(born, { owner: turn.self.id, name });
-        return 'forgotten';
+    ),
+    labels: command(
+      { request: z.null(), reply: z.array(z.string()) },
+      {
+        reads: (view) => ({ rows: keys(slot, slotsOf(view)) }),
+        turn: (turn, _request, { rows }) => slotsOf(turn).map((key) => rows.get(key)?.label ?? 'none'),
       },
-    }),
-    bear: command({
-      request: z.object({ name: z.string(), generation: z.number() }),
-      reply: z.string(),
-      creates: true,
-      turn: (turn, { name, generation }) => {
-        if (turn.conflicting(born, { owner: turn.self.id, name }) !== undefined) return 'taken';
-        turn.insert(born, { owner: turn.self.id, name, generation });
-        return 'born';
+    ),
+    labelBeyond: command(
+      { request: z.null(), reply: z.string() },
+      {
+        reads: (view) => ({ rows: keys(slot, slotsOf(view)) }),
+        turn: (turn, _request, { rows }) =>
+          rows.get({ owner: turn.self.id, slot: turn.get(count) + 1 })?.label ?? 'none',
       },
+    ),
+    forget: command({ request: z.string(), reply: z.string() }, (turn, name) => {
+      turn.remove(born, { owner: turn.self.id, name });
+      return 'forgotten';
     }),
+    bear: command(
+      { request: z.object({ name: z.string(), generation: z.number() }), reply: z.string() },
+      {
+        creates: true,
+        turn: (turn, { name, generation }) => {
+          if (turn.conflicting(born, { owner: turn.self.id, name }) !== undefined) return 'taken';
+          turn.insert(born, { owner: turn.self.id, name, generation });
+          return 'born';
+        },
+      },
+    ),
   },
 });
 

@@ -26,18 +26,22 @@ const till = kind({
   slices: [count],
   tables: [label],
   commands: {
-    label: command({
-      request: z.object({ text: z.string(), number: z.number().default(0), freed: z.number().optional() }),
-      reply: z.string(),
-      creates: true,
-      turn: (turn, { text, number = 0, freed }) => {
-        if (freed !== undefined) turn.remove(label, { owner: turn.self.id, number: freed });
-        else if (turn.conflicting(label, { text }) !== undefined) return 'taken';
-        turn.set(count, turn.get(count) + 1);
-        turn.insert(label, { owner: turn.self.id, number, text, born: turn.get(count) });
-        return 'labelled';
+    label: command(
+      {
+        request: z.object({ text: z.string(), number: z.number().default(0), freed: z.number().optional() }),
+        reply: z.string(),
       },
-    }),
+      {
+        creates: true,
+        turn: (turn, { text, number = 0, freed }) => {
+          if (freed !== undefined) turn.remove(label, { owner: turn.self.id, number: freed });
+          else if (turn.conflicting(label, { text }) !== undefined) return 'taken';
+          turn.set(count, turn.get(count) + 1);
+          turn.insert(label, { owner: turn.self.id, number, text, born: turn.get(count) });
+          return 'labelled';
+        },
+      },
+    ),
     add: addAnew,
   },
 });

@@ -25,39 +25,40 @@ const diary = kind({
   name: Diary.name,
   slices: [seen],
   commands: {
-    read: command({ request: z.null(), reply: z.array(z.string()), turn: (turn) => turn.get(seen) }),
-    remind: command({
-      request: z.object({
-        atMs: z.number(),
-        text: z.string(),
-        timer: z.enum(['remind', 'unreadable']).default('remind'),
-        key: z.string().optional(),
-      }),
-      reply: z.null(),
-      creates: true,
-      turn: (turn, { atMs, text, timer: name = 'remind', key }) => {
-        const timer = Diary.timers[name];
-        turn.arm(key === undefined ? timer : keyed(timer, key), atMs, text);
-        return null;
+    read: command({ request: z.null(), reply: z.array(z.string()) }, (turn) => turn.get(seen)),
+    remind: command(
+      {
+        request: z.object({
+          atMs: z.number(),
+          text: z.string(),
+          timer: z.enum(['remind', 'unreadable']).default('remind'),
+          key: z.string().optional(),
+        }),
+        reply: z.null(),
       },
-    }),
-    send: command({
-      request: z.object({ to: z.string(), text: z.string() }),
-      reply: z.null(),
-      creates: true,
-      turn: (turn, { to, text }) => {
-        turn.tell(Diary, to).note(text);
-        return null;
+      {
+        creates: true,
+        turn: (turn, { atMs, text, timer: name = 'remind', key }) => {
+          const timer = Diary.timers[name];
+          turn.arm(key === undefined ? timer : keyed(timer, key), atMs, text);
+          return null;
+        },
       },
-    }),
+    ),
+    send: command(
+      { request: z.object({ to: z.string(), text: z.string() }), reply: z.null() },
+      {
+        creates: true,
+        turn: (turn, { to, text }) => {
+          turn.tell(Diary, to).note(text);
+          return null;
+        },
+      },
+    ),
   },
   timers: {
-    remind: timer({
-      ...Diary.timers.remind,
-      turn: (turn, text) => turn.set(seen, [...turn.get(seen), text]),
-    }),
-    unreadable: timer({
-      ...Diary.timers.unreadable,
+    remind: timer(Diary.timers.remind, (turn, text) => turn.set(seen, [...turn.get(seen), text])),
+    unreadable: timer(Diary.timers.unreadable, {
       reads: (): Record<never, never> => {
         throw new Error('this plan fails');
       },
@@ -65,8 +66,7 @@ const diary = kind({
     }),
   },
   tells: {
-    note: tell({
-      ...Diary.tells.note,
+    note: tell(Diary.tells.note, {
       creates: true,
       turn: (turn, text) => turn.set(seen, [...turn.get(seen), text]),
     }),

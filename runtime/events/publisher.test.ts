@@ -23,38 +23,32 @@ const publisher = kind({
   name: Speaker.name,
   slices: [count],
   commands: {
-    write: command({
-      creates: true,
-      request: z.string(),
-      reply: z.null(),
-      turn: (turn, event) => {
-        turn.set(count, turn.get(count) + 1);
-        turn.publish(Speaker, event);
-        return null;
+    write: command(
+      { request: z.string(), reply: z.null() },
+      {
+        creates: true,
+        turn: (turn, event) => {
+          turn.set(count, turn.get(count) + 1);
+          turn.publish(Speaker, event);
+          return null;
+        },
       },
+    ),
+    say: command({ request: z.string(), reply: z.null() }, (turn, event) => {
+      turn.publish(Speaker, event);
+      return null;
     }),
-    say: command({
-      request: z.string(),
-      reply: z.null(),
-      turn: (turn, event) => {
-        turn.publish(Speaker, event);
-        return null;
+    fail: command({ request: z.string(), reply: z.null() }, (turn, event) => {
+      turn.publish(Speaker, event);
+      throw new TerminalError('this turn fails');
+    }),
+    subscribe: command(
+      { request: z.string(), reply: z.string() },
+      {
+        creates: true,
+        turn: (turn, gateway) => turn.subscribe(gateway),
       },
-    }),
-    fail: command({
-      request: z.string(),
-      reply: z.null(),
-      turn: (turn, event) => {
-        turn.publish(Speaker, event);
-        throw new TerminalError('this turn fails');
-      },
-    }),
-    subscribe: command({
-      creates: true,
-      request: z.string(),
-      reply: z.string(),
-      turn: (turn, gateway) => turn.subscribe(gateway),
-    }),
+    ),
   },
 });
 

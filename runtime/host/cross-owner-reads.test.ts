@@ -31,28 +31,30 @@ const house = kind({
   tables: [page, guest],
   membershipTable: guest,
   commands: {
-    write: command({
-      request: z.string(),
-      reply: z.number(),
-      creates: true,
-      turn: (turn, name) => {
-        const next = turn.get(position) + 1;
-        turn.set(position, next);
-        turn.put(page, { house: turn.self.id, name, position: next });
-        return next;
+    write: command(
+      { request: z.string(), reply: z.number() },
+      {
+        creates: true,
+        turn: (turn, name) => {
+          const next = turn.get(position) + 1;
+          turn.set(position, next);
+          turn.put(page, { house: turn.self.id, name, position: next });
+          return next;
+        },
       },
-    }),
-    admit: command({
-      request: z.boolean(),
-      reply: z.null(),
-      creates: true,
-      turn: (turn, isGuest) => {
-        const row = { house: turn.self.id, who: 'me' };
-        if (isGuest) turn.put(guest, row);
-        else turn.remove(guest, row);
-        return null;
+    ),
+    admit: command(
+      { request: z.boolean(), reply: z.null() },
+      {
+        creates: true,
+        turn: (turn, isGuest) => {
+          const row = { house: turn.self.id, who: 'me' };
+          if (isGuest) turn.put(guest, row);
+          else turn.remove(guest, row);
+          return null;
+        },
       },
-    }),
+    ),
   },
 });
 
@@ -70,14 +72,12 @@ const named = ({ owners }: CrossOwnerResult<typeof page>) =>
 const reader = kind({
   name: 'reader',
   commands: {
-    begin: command({ request: z.null(), reply: z.null(), creates: true, turn: () => null }),
-    call: sharedRead({
-      ...shape,
+    begin: command({ request: z.null(), reply: z.null() }, { creates: true, turn: () => null }),
+    call: sharedRead(shape, {
       reads: (_view, after) => pagesOf(after),
       answer: (_view, _after, { pages }) => named(pages),
     }),
-    callInTurn: command({
-      ...shape,
+    callInTurn: command(shape, {
       reads: (_view, after) => pagesOf(after),
       turn: (_turn, _after, { pages }) => named(pages),
     }),

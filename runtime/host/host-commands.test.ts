@@ -25,38 +25,41 @@ const diaryThatFails = (failing: { isFailing: boolean }) => {
     name: Diary.name,
     slices: [notes],
     commands: {
-      read: command({ request: z.null(), reply: z.array(z.string()), turn: (turn) => turn.get(notes) }),
-      write: command({
-        request: z.string(),
-        reply: z.null(),
-        creates: true,
-        turn: (turn, text) => {
-          turn.set(notes, [...turn.get(notes), text]);
-          return null;
+      read: command({ request: z.null(), reply: z.array(z.string()) }, (turn) => turn.get(notes)),
+      write: command(
+        { request: z.string(), reply: z.null() },
+        {
+          creates: true,
+          turn: (turn, text) => {
+            turn.set(notes, [...turn.get(notes), text]);
+            return null;
+          },
         },
-      }),
-      remind: command({
-        request: z.object({ inMs: z.number(), text: z.string() }),
-        reply: z.null(),
-        creates: true,
-        turn: (turn, { inMs, text }) => {
-          turn.arm(Diary.timers.remind, turn.nowMs + inMs, text);
-          return null;
+      ),
+      remind: command(
+        { request: z.object({ inMs: z.number(), text: z.string() }), reply: z.null() },
+        {
+          creates: true,
+          turn: (turn, { inMs, text }) => {
+            turn.arm(Diary.timers.remind, turn.nowMs + inMs, text);
+            return null;
+          },
         },
-      }),
-      send: command({
-        request: z.object({ to: z.string(), text: z.string() }),
-        reply: z.null(),
-        creates: true,
-        repeat: 'recorded',
-        turn: (turn, { to, text }) => {
-          turn.tell(Diary, to).note(text);
-          return null;
+      ),
+      send: command(
+        { request: z.object({ to: z.string(), text: z.string() }), reply: z.null() },
+        {
+          creates: true,
+          repeat: 'recorded',
+          turn: (turn, { to, text }) => {
+            turn.tell(Diary, to).note(text);
+            return null;
+          },
         },
-      }),
+      ),
     },
-    timers: { remind: timer({ ...Diary.timers.remind, turn: note }) },
-    tells: { note: tell({ ...Diary.tells.note, creates: true, turn: note }) },
+    timers: { remind: timer(Diary.timers.remind, note) },
+    tells: { note: tell(Diary.tells.note, { creates: true, turn: note }) },
   });
 };
 

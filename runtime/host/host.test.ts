@@ -80,163 +80,155 @@ const ledger = kind({
     addOnce: ledgerCommands.add,
     peek: ledgerCommands.get,
     durable: ledgerCommands.peek,
-    explode: command({
-      request: z.null(),
-      reply: z.null(),
-      turn: (turn) => {
-        turn.set(count, 1_000_000);
-        throw new TerminalError('this turn fails');
+    explode: command({ request: z.null(), reply: z.null() }, (turn) => {
+      turn.set(count, 1_000_000);
+      throw new TerminalError('this turn fails');
+    }),
+    write: command(
+      { request: z.string(), reply: z.string() },
+      {
+        creates: true,
+        turn: (turn, name) => {
+          const holder = turn.conflicting(entry, { name });
+          if (holder !== undefined) return `taken by ${holder.owner}`;
+          const position = turn.get(count) + 1;
+          turn.set(count, position);
+          turn.insert(entry, { owner: turn.self.id, name, position, born: position, text: null });
+          return 'written';
+        },
       },
-    }),
-    write: command({
-      request: z.string(),
-      reply: z.string(),
-      creates: true,
-      turn: (turn, name) => {
-        const holder = turn.conflicting(entry, { name });
-        if (holder !== undefined) return `taken by ${holder.owner}`;
-        const position = turn.get(count) + 1;
-        turn.set(count, position);
-        turn.insert(entry, { owner: turn.self.id, name, position, born: position, text: null });
-        return 'written';
+    ),
+    rewrite: command(
+      { request: z.object({ name: z.string(), text: z.string() }), reply: z.boolean() },
+      {
+        reads: (view, { name }) => ({ found: keys(entry, [{ owner: view.self.id, name }]) }),
+        turn: (turn, { name, text }, { found }) => {
+          const row = found.get({ owner: turn.self.id, name });
+          if (row === undefined) return false;
+          const position = turn.get(count) + 1;
+          turn.set(count, position);
+          turn.put(entry, { ...row, text, position });
+          return true;
+        },
       },
-    }),
-    rewrite: command({
-      request: z.object({ name: z.string(), text: z.string() }),
-      reply: z.boolean(),
-      reads: (view, { name }) => ({ found: keys(entry, [{ owner: view.self.id, name }]) }),
-      turn: (turn, { name, text }, { found }) => {
-        const row = found.get({ owner: turn.self.id, name });
-        if (row === undefined) return false;
-        const position = turn.get(count) + 1;
-        turn.set(count, position);
-        turn.put(entry, { ...row, text, position });
-        return true;
+    ),
+    list: command(
+      { request: z.number(), reply: z.array(z.string()) },
+      {
+        reads: (view, after) => ({ rows: range(entry, { after, through: view.get(count), limit: 100 }) }),
+        turn: (_turn, _after, { rows }) => rows.rows.map((row) => `${row.name}=${row.text}`),
       },
-    }),
-    list: command({
-      request: z.number(),
-      reply: z.array(z.string()),
-      reads: (view, after) => ({ rows: range(entry, { after, through: view.get(count), limit: 100 }) }),
-      turn: (_turn, _after, { rows }) => rows.rows.map((row) => `${row.name}=${row.text}`),
-    }),
-    find: sharedRead({
-      request: z.string(),
-      reply: z.array(z.string()),
-      reads: (_view, name) => ({ found: lookup(entry, [{ name }]) }),
-      answer: (_view, _name, { found }) => found.rows.map((row) => row.owner),
-    }),
-    admit: command({
-      request: z.string(),
-      reply: z.null(),
-      creates: true,
-      turn: (turn, who) => {
-        turn.put(admission, { owner: turn.self.id, who });
-        return null;
+    ),
+    find: sharedRead(
+      { request: z.string(), reply: z.array(z.string()) },
+      {
+        reads: (_view, name) => ({ found: lookup(entry, [{ name }]) }),
+        answer: (_view, _name, { found }) => found.rows.map((row) => row.owner),
       },
-    }),
-    readShared: sharedRead({
-      ...crossOwnerCall,
+    ),
+    admit: command(
+      { request: z.string(), reply: z.null() },
+      {
+        creates: true,
+        turn: (turn, who) => {
+          turn.put(admission, { owner: turn.self.id, who });
+          return null;
+        },
+      },
+    ),
+    readShared: sharedRead(crossOwnerCall, {
       reads: ({ self }, owners) => entriesOf(self.id, owners),
       answer: (_view, _owners, { entries }) => namesOf(entries),
     }),
-    readInTurn: command({
-      ...crossOwnerCall,
+    readInTurn: command(crossOwnerCall, {
       creates: true,
       reads: ({ self }, owners) => entriesOf(self.id, owners),
       turn: (_turn, _owners, { entries }) => namesOf(entries),
     }),
-    readInStep: workflow({
-      ...crossOwnerCall,
-      run: (steps, owners) =>
-        steps.turn({
-          reads: ({ self }) => entriesOf(self.id, owners),
-          turn: (_turn, { entries }) => namesOf(entries),
-        }),
-    }),
-    label: command({
-      request: z.string(),
-      reply: z.array(z.string()),
-      creates: true,
-      turn: (turn, name) => {
-        turn.setEntry(labels, name, name);
-        return [...turn.entries(labels).keys()];
+    readInStep: workflow(crossOwnerCall, (steps, owners) =>
+      steps.turn({
+        reads: ({ self }) => entriesOf(self.id, owners),
+        turn: (_turn, { entries }) => namesOf(entries),
+      }),
+    ),
+    label: command(
+      { request: z.string(), reply: z.array(z.string()) },
+      {
+        creates: true,
+        turn: (turn, name) => {
+          turn.setEntry(labels, name, name);
+          return [...turn.entries(labels).keys()];
+        },
       },
-    }),
-    later: command({
-      request: z.number(),
-      reply: z.null(),
-      creates: true,
-      turn: (turn, delayMs) => {
-        turn.arm(Ledger.timers.increment, turn.nowMs + delayMs, 7);
-        return null;
+    ),
+    later: command(
+      { request: z.number(), reply: z.null() },
+      {
+        creates: true,
+        turn: (turn, delayMs) => {
+          turn.arm(Ledger.timers.increment, turn.nowMs + delayMs, 7);
+          return null;
+        },
       },
-    }),
-    failLater: command({
-      request: z.null(),
-      reply: z.null(),
-      creates: true,
-      turn: (turn) => {
-        turn.arm(Ledger.timers.fail, turn.nowMs, null);
-        return null;
+    ),
+    failLater: command(
+      { request: z.null(), reply: z.null() },
+      {
+        creates: true,
+        turn: (turn) => {
+          turn.arm(Ledger.timers.fail, turn.nowMs, null);
+          return null;
+        },
       },
-    }),
-    send: command({
-      request: z.object({ to: z.string(), amount: z.number() }),
-      reply: z.null(),
-      creates: true,
-      turn: (turn, { to, amount }) => {
-        turn.set(count, turn.get(count) - amount);
-        turn.tell(Ledger, to).receive(amount);
-        return null;
+    ),
+    send: command(
+      { request: z.object({ to: z.string(), amount: z.number() }), reply: z.null() },
+      {
+        creates: true,
+        turn: (turn, { to, amount }) => {
+          turn.set(count, turn.get(count) - amount);
+          turn.tell(Ledger, to).receive(amount);
+          return null;
+        },
       },
+    ),
+    tombstone: command({ request: z.null(), reply: z.null() }, (turn) => {
+      turn.tombstone();
+      return null;
     }),
-    tombstone: command({
-      request: z.null(),
-      reply: z.null(),
-      turn: (turn) => {
-        turn.tombstone();
-        return null;
+    addTwice: workflow(
+      { request: z.number(), reply: z.null() },
+      {
+        creates: true,
+        run: async (steps, by) => {
+          const add = () => steps.turn({ turn: (turn) => turn.set(count, turn.get(count) + by) });
+          await add();
+          await add();
+          return null;
+        },
       },
-    }),
-    addTwice: workflow({
-      request: z.number(),
-      reply: z.null(),
-      creates: true,
-      run: async (steps, by) => {
-        const add = () => steps.turn({ turn: (turn) => turn.set(count, turn.get(count) + by) });
-        await add();
-        await add();
-        return null;
-      },
-    }),
+    ),
     /** Without a turn. */
-    nothing: workflow({ request: z.null(), reply: z.null(), run: async () => null }),
-    twice: workflow({
-      request: z.number(),
-      reply: z.number(),
-      creates: true,
-      run: async (steps, by) => {
-        await steps.turn({ turn: (turn) => turn.set(count, turn.get(count) + by) });
-        return steps.turn({ turn: (turn) => turn.get(count) * 2 });
+    nothing: workflow({ request: z.null(), reply: z.null() }, async () => null),
+    twice: workflow(
+      { request: z.number(), reply: z.number() },
+      {
+        creates: true,
+        run: async (steps, by) => {
+          await steps.turn({ turn: (turn) => turn.set(count, turn.get(count) + by) });
+          return steps.turn({ turn: (turn) => turn.get(count) * 2 });
+        },
       },
-    }),
+    ),
   },
   timers: {
-    increment: timer({
-      ...Ledger.timers.increment,
-      turn: (turn, by) => turn.set(count, turn.get(count) + by),
-    }),
-    fail: timer({
-      ...Ledger.timers.fail,
-      turn: () => {
-        throw new Error('this timer fails');
-      },
+    increment: timer(Ledger.timers.increment, (turn, by) => turn.set(count, turn.get(count) + by)),
+    fail: timer(Ledger.timers.fail, () => {
+      throw new Error('this timer fails');
     }),
   },
   tells: {
-    receive: tell({
-      ...Ledger.tells.receive,
+    receive: tell(Ledger.tells.receive, {
       creates: true,
       turn: (turn, amount) => turn.set(count, turn.get(count) + amount),
     }),

@@ -17,16 +17,17 @@ const ledger = kind({
   commands: {
     add,
     /** Has another actor take part before its own step. */
-    relay: workflow({
-      request: z.object({ to: z.string(), by: z.number() }),
-      reply: z.number(),
-      creates: true,
-      run: async (workflow, { to, by }) => {
-        const reply = await workflow.actors.get({ name: 'ledger', commands: { add } }, to).ask.add(by);
-        await workflow.turn({ turn: (turn) => turn.set(count, reply), recorded: true });
-        return reply;
+    relay: workflow(
+      { request: z.object({ to: z.string(), by: z.number() }), reply: z.number() },
+      {
+        creates: true,
+        run: async (workflow, { to, by }) => {
+          const reply = await workflow.actors.get({ name: 'ledger', commands: { add } }, to).ask.add(by);
+          await workflow.turn({ turn: (turn) => turn.set(count, reply), recorded: true });
+          return reply;
+        },
       },
-    }),
+    ),
   },
 });
 

@@ -41,50 +41,42 @@ const mailer = kind({
   uses: [Desk],
   slices: [sent],
   commands: {
-    send: command({
-      request,
-      reply: z.null(),
-      creates: true,
-      turn: (turn, { text, key }) => {
-        turn.start(jobOf(key), text);
-        return null;
+    send: command(
+      { request, reply: z.null() },
+      {
+        creates: true,
+        turn: (turn, { text, key }) => {
+          turn.start(jobOf(key), text);
+          return null;
+        },
       },
-    }),
-    discard: command({
-      request,
-      reply: z.null(),
-      creates: true,
-      turn: (turn, { text, key = '' }) => {
-        turn.start(keyed(Mailer.jobs.remove, key), text);
-        return null;
+    ),
+    discard: command(
+      { request, reply: z.null() },
+      {
+        creates: true,
+        turn: (turn, { text, key = '' }) => {
+          turn.start(keyed(Mailer.jobs.remove, key), text);
+          return null;
+        },
       },
+    ),
+    recall: command({ request, reply: z.null() }, (turn, { key }) => {
+      turn.stop(jobOf(key));
+      return null;
     }),
-    recall: command({
-      request,
-      reply: z.null(),
-      turn: (turn, { key }) => {
-        turn.stop(jobOf(key));
-        return null;
-      },
+    close: command({ request: z.null(), reply: z.null() }, (turn) => {
+      turn.tombstone();
+      return null;
     }),
-    close: command({
-      request: z.null(),
-      reply: z.null(),
-      turn: (turn) => {
-        turn.tombstone();
-        return null;
-      },
-    }),
-    sent: command({ request: z.null(), reply: z.array(z.string()), turn: (turn) => turn.get(sent) }),
+    sent: command({ request: z.null(), reply: z.array(z.string()) }, (turn) => turn.get(sent)),
   },
   jobs: {
-    deliver: job({
-      ...Mailer.jobs.deliver,
+    deliver: job(Mailer.jobs.deliver, {
       timeoutMs,
       run: (run, text) => run.use(Desk).begin(run, text),
     }),
-    remove: job({
-      ...Mailer.jobs.remove,
+    remove: job(Mailer.jobs.remove, {
       timeoutMs,
       run: (run, text) => run.use(Desk).begin(run, text),
     }),
@@ -490,18 +482,14 @@ test('a job is no timer, and a timer no job', (t) => {
   kind({
     name: 'wrong',
     commands: {
-      wrong: command({
-        request: z.null(),
-        reply: z.null(),
-        turn: (turn) => {
-          // @ts-expect-error a job is started
-          turn.arm(Mailer.jobs.deliver, 1, 'text');
-          // @ts-expect-error a timer is armed
-          turn.start(Mailer.timers.retry, 'text');
-          // @ts-expect-error its payload is a text
-          turn.start(keyed(Mailer.jobs.deliver, 'x'), 1);
-          return null;
-        },
+      wrong: command({ request: z.null(), reply: z.null() }, (turn) => {
+        // @ts-expect-error a job is started
+        turn.arm(Mailer.jobs.deliver, 1, 'text');
+        // @ts-expect-error a timer is armed
+        turn.start(Mailer.timers.retry, 'text');
+        // @ts-expect-error its payload is a text
+        turn.start(keyed(Mailer.jobs.deliver, 'x'), 1);
+        return null;
       }),
     },
   });

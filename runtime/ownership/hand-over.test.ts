@@ -236,54 +236,55 @@ const clerk = kind({
   commands: {
     add: ledgerCommands.add,
     get: ledgerCommands.get,
-    addTwice: workflow({
-      request: z.number(),
-      reply: z.number(),
-      creates: true,
-      run: async (workflow, by) => {
-        for (let step = 0; step < 2; step += 1) {
-          await workflow.turn({
-            turn: (turn) => turn.set(count, turn.get(count) + (turn.get(count) < 2 * by ? by : 0)),
-          });
-        }
-        return workflow.turn({ turn: (turn) => turn.get(count) });
+    addTwice: workflow(
+      { request: z.number(), reply: z.number() },
+      {
+        creates: true,
+        run: async (workflow, by) => {
+          for (let step = 0; step < 2; step += 1) {
+            await workflow.turn({
+              turn: (turn) => turn.set(count, turn.get(count) + (turn.get(count) < 2 * by ? by : 0)),
+            });
+          }
+          return workflow.turn({ turn: (turn) => turn.get(count) });
+        },
       },
-    }),
-    marks: sharedRead({
-      request: z.null(),
-      reply: z.number(),
-      reads: (view) => ({ found: keys(mark, [{ owner: view.self.id, name: 'a' }]) }),
-      answer: (view) => view.get(count),
-    }),
-    remind: command({
-      request: z.number(),
-      reply: z.null(),
-      creates: true,
-      repeat: 'recorded',
-      turn: (turn, inMs) => {
-        turn.arm(Clerk.timers.due, turn.nowMs + inMs, null);
-        return null;
+    ),
+    marks: sharedRead(
+      { request: z.null(), reply: z.number() },
+      {
+        reads: (view) => ({ found: keys(mark, [{ owner: view.self.id, name: 'a' }]) }),
+        answer: (view) => view.get(count),
       },
-    }),
-    send: command({
-      request: z.string(),
-      reply: z.null(),
-      creates: true,
-      repeat: 'recorded',
-      turn: (turn, to) => {
-        turn.tell(Clerk, to).note();
-        return null;
+    ),
+    remind: command(
+      { request: z.number(), reply: z.null() },
+      {
+        creates: true,
+        repeat: 'recorded',
+        turn: (turn, inMs) => {
+          turn.arm(Clerk.timers.due, turn.nowMs + inMs, null);
+          return null;
+        },
       },
-    }),
+    ),
+    send: command(
+      { request: z.string(), reply: z.null() },
+      {
+        creates: true,
+        repeat: 'recorded',
+        turn: (turn, to) => {
+          turn.tell(Clerk, to).note();
+          return null;
+        },
+      },
+    ),
   },
   timers: {
-    due: timer({
-      ...Clerk.timers.due,
-      turn: (turn) => turn.set(count, turn.get(count) + 1),
-    }),
+    due: timer(Clerk.timers.due, (turn) => turn.set(count, turn.get(count) + 1)),
   },
   tells: {
-    note: tell({ ...Clerk.tells.note, creates: true, turn: (turn) => turn.set(count, turn.get(count) + 1) }),
+    note: tell(Clerk.tells.note, { creates: true, turn: (turn) => turn.set(count, turn.get(count) + 1) }),
   },
 });
 
@@ -313,8 +314,7 @@ const errandsOn = (host: string, begun: string[]) =>
     name: Errands.name,
     slices: [],
     commands: {
-      start: command({
-        ...Errands.commands.start,
+      start: command(Errands.commands.start, {
         creates: true,
         turn: (turn) => {
           turn.start(Errands.jobs.run, null);
@@ -323,8 +323,7 @@ const errandsOn = (host: string, begun: string[]) =>
       }),
     },
     jobs: {
-      run: job({
-        ...Errands.jobs.run,
+      run: job(Errands.jobs.run, {
         timeoutMs: 600_000,
         run: () => {
           begun.push(host);

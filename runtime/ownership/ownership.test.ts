@@ -31,15 +31,16 @@ const newLedger = kind({
   slices: [count, newer],
   commands: {
     ...ledgerCommands,
-    label: command({
-      request: z.string(),
-      reply: z.null(),
-      creates: true,
-      turn: (turn, text) => {
-        turn.set(newer, text);
-        return null;
+    label: command(
+      { request: z.string(), reply: z.null() },
+      {
+        creates: true,
+        turn: (turn, text) => {
+          turn.set(newer, text);
+          return null;
+        },
       },
-    }),
+    ),
   },
 });
 /** The kind of the former release, which finds a format it does not know. */

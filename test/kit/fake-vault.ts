@@ -29,8 +29,7 @@ export const fakeVault = kindOf(FakeVault, {
   timers: {},
   tells: {},
   commands: {
-    send: command({
-      ...FakeVault.commands.send,
+    send: command(FakeVault.commands.send, {
       creates: true,
       repeat: 'recorded',
       turn: (turn, { to, name, payload }) => {

@@ -6,23 +6,22 @@ import { slice } from '../../runtime/slice.ts';
 
 export const count = slice({ name: 'count', format: 1, schema: z.number(), initial: 0 });
 
+const number = { request: z.number(), reply: z.number() };
 const adding = {
-  request: z.number(),
-  reply: z.number(),
   creates: true,
   turn: (turn: Turn, by: number) => {
     turn.set(count, turn.get(count) + by);
     return turn.get(count);
   },
-} as const;
+};
 
 /** A repeat of the call adds again. */
-export const addAnew = command(adding);
+export const addAnew = command(number, adding);
 
 export const ledgerCommands = {
-  add: command({ ...adding, repeat: 'recorded' }),
-  get: command({ request: z.null(), reply: z.number(), turn: (turn) => turn.get(count) }),
-  peek: sharedRead({ request: z.null(), reply: z.number(), answer: (view) => view.get(count) }),
+  add: command(number, { ...adding, repeat: 'recorded' }),
+  get: command({ request: z.null(), reply: z.number() }, (turn) => turn.get(count)),
+  peek: sharedRead({ request: z.null(), reply: z.number() }, (view) => view.get(count)),
 };
 
 export const ledger = kind({ name: 'ledger', slices: [count], commands: ledgerCommands });

@@ -30,43 +30,46 @@ const stack = kind({
   slices: [height],
   tables: [plate],
   commands: {
-    push: command({
-      request: z.string(),
-      reply: z.null(),
-      creates: true,
-      repeat: 'recorded',
-      reads: (view) => ({ next: keys(plate, [{ owner: view.self.id, number: view.get(height) + 1 }]) }),
-      turn: (turn, label, { next }) => {
-        const key = { owner: turn.self.id, number: turn.get(height) + 1 };
-        if (next.get(key) !== undefined) throw new Error('the number is taken');
-        turn.put(plate, { ...key, label });
-        turn.set(height, key.number);
-        return null;
+    push: command(
+      { request: z.string(), reply: z.null() },
+      {
+        creates: true,
+        repeat: 'recorded',
+        reads: (view) => ({ next: keys(plate, [{ owner: view.self.id, number: view.get(height) + 1 }]) }),
+        turn: (turn, label, { next }) => {
+          const key = { owner: turn.self.id, number: turn.get(height) + 1 };
+          if (next.get(key) !== undefined) throw new Error('the number is taken');
+          turn.put(plate, { ...key, label });
+          turn.set(height, key.number);
+          return null;
+        },
       },
-    }),
-    pop: command({
-      request: z.null(),
-      reply: z.string().nullable(),
-      creates: true,
-      repeat: 'recorded',
-      reads: (view) => ({ last: keys(plate, shardsOf(view).slice(-1)) }),
-      turn: (turn, _, { last }) => {
-        const [key] = shardsOf(turn).slice(-1);
-        if (key === undefined) return null;
-        const row = last.get(key);
-        if (row === undefined) throw new Error('nothing has the number');
-        turn.remove(plate, key);
-        turn.set(height, key.number - 1);
-        return row.label;
+    ),
+    pop: command(
+      { request: z.null(), reply: z.string().nullable() },
+      {
+        creates: true,
+        repeat: 'recorded',
+        reads: (view) => ({ last: keys(plate, shardsOf(view).slice(-1)) }),
+        turn: (turn, _, { last }) => {
+          const [key] = shardsOf(turn).slice(-1);
+          if (key === undefined) return null;
+          const row = last.get(key);
+          if (row === undefined) throw new Error('nothing has the number');
+          turn.remove(plate, key);
+          turn.set(height, key.number - 1);
+          return row.label;
+        },
       },
-    }),
-    labels: command({
-      request: z.null(),
-      reply: z.array(z.string()),
-      creates: true,
-      reads: (view) => ({ all: keys(plate, shardsOf(view)) }),
-      turn: (turn, _, { all }) => shardsOf(turn).map((key) => all.get(key)?.label ?? 'none'),
-    }),
+    ),
+    labels: command(
+      { request: z.null(), reply: z.array(z.string()) },
+      {
+        creates: true,
+        reads: (view) => ({ all: keys(plate, shardsOf(view)) }),
+        turn: (turn, _, { all }) => shardsOf(turn).map((key) => all.get(key)?.label ?? 'none'),
+      },
+    ),
   },
 });
 

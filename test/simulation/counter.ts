@@ -139,8 +139,7 @@ export const counterKind = kind({
   slices: [balance, journal, alarms, slowJobs, tallyHead],
   tables: [tally, title],
   commands: {
-    append: command({
-      ...Counter.commands.append,
+    append: command(Counter.commands.append, {
       creates: true,
       repeat: 'recorded',
       turn: (turn, { op }) => {
@@ -148,191 +147,201 @@ export const counterKind = kind({
         return turn.get(journal).length;
       },
     }),
-    bump: command({
-      request: named,
-      reply: z.string(),
-      creates: true,
-      repeat: 'recorded',
-      reads: (view, { name }) => ({ found: keys(tally, [{ owner: view.self.id, name }]) }),
-      turn: (turn, { op, name }, { found }) => {
-        const row = found.get({ owner: turn.self.id, name });
-        const position = turn.get(tallyHead) + 1;
-        const ops = row === undefined ? op : `${row.ops},${op}`;
-        turn.set(tallyHead, position);
-        turn.put(tally, { owner: turn.self.id, name, position, born: row?.born ?? position, ops });
-        return ops;
+    bump: command(
+      { request: named, reply: z.string() },
+      {
+        creates: true,
+        repeat: 'recorded',
+        reads: (view, { name }) => ({ found: keys(tally, [{ owner: view.self.id, name }]) }),
+        turn: (turn, { op, name }, { found }) => {
+          const row = found.get({ owner: turn.self.id, name });
+          const position = turn.get(tallyHead) + 1;
+          const ops = row === undefined ? op : `${row.ops},${op}`;
+          turn.set(tallyHead, position);
+          turn.put(tally, { owner: turn.self.id, name, position, born: row?.born ?? position, ops });
+          return ops;
+        },
       },
-    }),
+    ),
     /** Names are unique among all counters. */
-    take: command({
-      request: named,
-      reply: z.object({ holder: z.string(), op: z.string() }),
-      creates: true,
-      repeat: 'recorded',
-      turn: (turn, { op, name }) => {
-        const holder =
-          turn.conflicting(title, { owner: turn.self.id, name }) ?? turn.conflicting(title, { name });
-        if (holder !== undefined) return { holder: holder.owner, op: holder.op };
-        note(turn, op);
-        const born = turn.get(journal).length;
-        turn.insert(title, { owner: turn.self.id, name, born, op });
-        return { holder: turn.self.id, op };
+    take: command(
+      { request: named, reply: z.object({ holder: z.string(), op: z.string() }) },
+      {
+        creates: true,
+        repeat: 'recorded',
+        turn: (turn, { op, name }) => {
+          const holder =
+            turn.conflicting(title, { owner: turn.self.id, name }) ?? turn.conflicting(title, { name });
+          if (holder !== undefined) return { holder: holder.owner, op: holder.op };
+          note(turn, op);
+          const born = turn.get(journal).length;
+          turn.insert(title, { owner: turn.self.id, name, born, op });
+          return { holder: turn.self.id, op };
+        },
       },
-    }),
-    yieldName: command({
-      request: named,
-      reply: z.boolean(),
-      creates: true,
-      repeat: 'recorded',
-      reads: (view, { name }) => ({ found: keys(title, [{ owner: view.self.id, name }]) }),
-      turn: (turn, { op, name }, { found }) => {
-        const key = { owner: turn.self.id, name };
-        note(turn, op);
-        if (found.get(key) === undefined) return false;
-        turn.remove(title, key);
-        return true;
+    ),
+    yieldName: command(
+      { request: named, reply: z.boolean() },
+      {
+        creates: true,
+        repeat: 'recorded',
+        reads: (view, { name }) => ({ found: keys(title, [{ owner: view.self.id, name }]) }),
+        turn: (turn, { op, name }, { found }) => {
+          const key = { owner: turn.self.id, name };
+          note(turn, op);
+          if (found.get(key) === undefined) return false;
+          turn.remove(title, key);
+          return true;
+        },
       },
-    }),
-    transfer: command({
-      request: op.extend({ to: z.string(), amount: z.number(), trouble }),
-      reply: z.number(),
-      creates: true,
-      repeat: 'recorded',
-      turn: (turn, { op, to, amount, trouble }) => {
-        note(turn, op);
-        turn.set(balance, turn.get(balance) - amount);
-        turn.tell(Counter, to).credit({ op, amount, trouble });
-        return turn.get(balance);
+    ),
+    transfer: command(
+      { request: op.extend({ to: z.string(), amount: z.number(), trouble }), reply: z.number() },
+      {
+        creates: true,
+        repeat: 'recorded',
+        turn: (turn, { op, to, amount, trouble }) => {
+          note(turn, op);
+          turn.set(balance, turn.get(balance) - amount);
+          turn.tell(Counter, to).credit({ op, amount, trouble });
+          return turn.get(balance);
+        },
       },
-    }),
-    arm: command({
-      request: alarmSchema,
-      reply: z.null(),
-      creates: true,
-      repeat: 'recorded',
-      turn: (turn, { op, name, dueMs, trouble, again }) => {
-        note(turn, op);
-        turn.set(alarms, { ...turn.get(alarms), [name]: { op, dueMs } });
-        turn.arm(keyed(Counter.timers.alarm, name), dueMs, { op, name, dueMs, trouble, again });
-        return null;
+    ),
+    arm: command(
+      { request: alarmSchema, reply: z.null() },
+      {
+        creates: true,
+        repeat: 'recorded',
+        turn: (turn, { op, name, dueMs, trouble, again }) => {
+          note(turn, op);
+          turn.set(alarms, { ...turn.get(alarms), [name]: { op, dueMs } });
+          turn.arm(keyed(Counter.timers.alarm, name), dueMs, { op, name, dueMs, trouble, again });
+          return null;
+        },
       },
-    }),
-    disarm: command({
-      request: named,
-      reply: z.null(),
-      creates: true,
-      repeat: 'recorded',
-      turn: (turn, { op, name }) => {
-        note(turn, op);
-        const { [name]: _, ...others } = turn.get(alarms);
-        turn.set(alarms, others);
-        turn.disarm(keyed(Counter.timers.alarm, name));
-        return null;
+    ),
+    disarm: command(
+      { request: named, reply: z.null() },
+      {
+        creates: true,
+        repeat: 'recorded',
+        turn: (turn, { op, name }) => {
+          note(turn, op);
+          const { [name]: _, ...others } = turn.get(alarms);
+          turn.set(alarms, others);
+          turn.disarm(keyed(Counter.timers.alarm, name));
+          return null;
+        },
       },
-    }),
-    startSlowJob: command({
-      request: slowJobSchema,
-      reply: z.null(),
-      creates: true,
-      repeat: 'recorded',
-      turn: (turn, request) => {
-        const { op, name } = request;
-        note(turn, op);
-        turn.set(slowJobs, { ...turn.get(slowJobs), [name]: { ...turn.get(slowJobs)[name], op } });
-        turn.start(keyed(Counter.jobs.slow, name), request);
-        return null;
+    ),
+    startSlowJob: command(
+      { request: slowJobSchema, reply: z.null() },
+      {
+        creates: true,
+        repeat: 'recorded',
+        turn: (turn, request) => {
+          const { op, name } = request;
+          note(turn, op);
+          turn.set(slowJobs, { ...turn.get(slowJobs), [name]: { ...turn.get(slowJobs)[name], op } });
+          turn.start(keyed(Counter.jobs.slow, name), request);
+          return null;
+        },
       },
-    }),
+    ),
     /** A quick job, which must not wait for slow ones. */
-    startQuickJob: command({
-      request: named,
-      reply: z.null(),
-      creates: true,
-      repeat: 'recorded',
-      turn: (turn, { op, name }) => {
-        note(turn, op);
-        turn.start(keyed(Counter.jobs.quick, name), { op, name });
-        return null;
+    startQuickJob: command(
+      { request: named, reply: z.null() },
+      {
+        creates: true,
+        repeat: 'recorded',
+        turn: (turn, { op, name }) => {
+          note(turn, op);
+          turn.start(keyed(Counter.jobs.quick, name), { op, name });
+          return null;
+        },
       },
-    }),
-    stopSlowJob: command({
-      request: named,
-      reply: z.null(),
-      creates: true,
-      repeat: 'recorded',
-      turn: (turn, { op, name }) => {
-        note(turn, op);
-        const { [name]: _, ...others } = turn.get(slowJobs);
-        turn.set(slowJobs, others);
-        turn.stop(keyed(Counter.jobs.slow, name));
-        return null;
+    ),
+    stopSlowJob: command(
+      { request: named, reply: z.null() },
+      {
+        creates: true,
+        repeat: 'recorded',
+        turn: (turn, { op, name }) => {
+          note(turn, op);
+          const { [name]: _, ...others } = turn.get(slowJobs);
+          turn.set(slowJobs, others);
+          turn.stop(keyed(Counter.jobs.slow, name));
+          return null;
+        },
       },
-    }),
-    fail: command({
-      request: op,
-      reply: z.null(),
-      creates: true,
-      turn: (turn, { op }) => {
-        note(turn, op);
-        throw new Error('this turn fails');
+    ),
+    fail: command(
+      { request: op, reply: z.null() },
+      {
+        creates: true,
+        turn: (turn, { op }) => {
+          note(turn, op);
+          throw new Error('this turn fails');
+        },
       },
-    }),
+    ),
     /** A value that no database accepts. */
-    spoil: command({
-      request: op,
-      reply: z.null(),
-      creates: true,
-      repeat: 'recorded',
-      turn: (turn, { op }) => {
-        note(turn, op);
-        const born = turn.get(journal).length;
-        turn.insert(title, { owner: turn.self.id, name: `${op}\u0000`, born, op });
-        return null;
+    spoil: command(
+      { request: op, reply: z.null() },
+      {
+        creates: true,
+        repeat: 'recorded',
+        turn: (turn, { op }) => {
+          note(turn, op);
+          const born = turn.get(journal).length;
+          turn.insert(title, { owner: turn.self.id, name: `${op}\u0000`, born, op });
+          return null;
+        },
       },
-    }),
+    ),
     /** Two actors in one call. */
-    relay: workflow({
-      request: op.extend({ to: z.string() }),
-      reply: z.null(),
-      creates: true,
-      run: async (steps, { op, to }) => {
-        await steps.turn({ recorded: true, turn: (turn) => note(turn, op) });
-        await steps.actors.get(Counter, to).ask.append({ op: `${op}.relayed` });
-        return null;
+    relay: workflow(
+      { request: op.extend({ to: z.string() }), reply: z.null() },
+      {
+        creates: true,
+        run: async (steps, { op, to }) => {
+          await steps.turn({ recorded: true, turn: (turn) => note(turn, op) });
+          await steps.actors.get(Counter, to).ask.append({ op: `${op}.relayed` });
+          return null;
+        },
       },
-    }),
-    read: command({
-      request: z.object({ after: z.number() }),
-      reply: z.custom<Reading>(),
-      creates: true,
-      reads: (view, { after }) => tallies(view, after),
-      turn: (turn, _request, { rows }) => readingOf(turn, rows.rows),
-    }),
-    peek: sharedRead({
-      request: z.object({ after: z.number() }),
-      reply: z.custom<Reading>(),
-      reads: (view, { after }) => tallies(view, after),
-      answer: (view, _request, { rows }) => readingOf(view, rows.rows),
-    }),
+    ),
+    read: command(
+      { request: z.object({ after: z.number() }), reply: z.custom<Reading>() },
+      {
+        creates: true,
+        reads: (view, { after }) => tallies(view, after),
+        turn: (turn, _request, { rows }) => readingOf(turn, rows.rows),
+      },
+    ),
+    peek: sharedRead(
+      { request: z.object({ after: z.number() }), reply: z.custom<Reading>() },
+      {
+        reads: (view, { after }) => tallies(view, after),
+        answer: (view, _request, { rows }) => readingOf(view, rows.rows),
+      },
+    ),
   },
   timers: {
-    alarm: timer({
-      ...Counter.timers.alarm,
-      turn: (turn, { op, name, dueMs, trouble, again }) => {
-        failWhile(trouble, turn.nowMs);
-        const { [name]: armed, ...others } = turn.get(alarms);
-        if (armed?.op !== op) return note(turn, `stray:${op}`);
-        note(turn, `fired:${op}@${dueMs}`);
-        if (again === 0) return turn.set(alarms, others);
-        const next = { op: `${op}+`, name, dueMs: Math.ceil(turn.nowMs + 700), trouble, again: again - 1 };
-        turn.set(alarms, { ...others, [name]: { op: next.op, dueMs: next.dueMs } });
-        turn.arm(keyed(Counter.timers.alarm, name), next.dueMs, next);
-      },
+    alarm: timer(Counter.timers.alarm, (turn, { op, name, dueMs, trouble, again }) => {
+      failWhile(trouble, turn.nowMs);
+      const { [name]: armed, ...others } = turn.get(alarms);
+      if (armed?.op !== op) return note(turn, `stray:${op}`);
+      note(turn, `fired:${op}@${dueMs}`);
+      if (again === 0) return turn.set(alarms, others);
+      const next = { op: `${op}+`, name, dueMs: Math.ceil(turn.nowMs + 700), trouble, again: again - 1 };
+      turn.set(alarms, { ...others, [name]: { op: next.op, dueMs: next.dueMs } });
+      turn.arm(keyed(Counter.timers.alarm, name), next.dueMs, next);
     }),
   },
   tells: {
-    credit: tell({
-      ...Counter.tells.credit,
+    credit: tell(Counter.tells.credit, {
       creates: true,
       turn: (turn, { op, amount, trouble }) => {
         failWhile(trouble, turn.nowMs);
@@ -342,13 +351,11 @@ export const counterKind = kind({
     }),
   },
   jobs: {
-    quick: job({
-      ...Counter.jobs.quick,
+    quick: job(Counter.jobs.quick, {
       timeoutMs: jobTimeoutMs,
       run: (run, { op }) => run.finish({ turn: (turn) => note(turn, `ran:${op}`) }),
     }),
-    slow: job({
-      ...Counter.jobs.slow,
+    slow: job(Counter.jobs.slow, {
       timeoutMs: jobTimeoutMs,
       run: async (run, { op, name, to, workMs, slow, trouble }) => {
         const work = run.use(SlowWork);

@@ -67,22 +67,19 @@ export function revisionTimers(
   isGone: (turn: Turn) => boolean,
 ) {
   return {
-    trimRevisions: timer({
-      ...shapes.trimRevisions,
+    trimRevisions: timer(shapes.trimRevisions, {
       reads: trimPlan,
       turn: (turn, _payload: null, reads) => {
         if (!isGone(turn)) trimRevisions(turn, reads, shapes.trimRevisions);
       },
     }),
-    copyRevisions: timer({
-      ...shapes.copyRevisions,
+    copyRevisions: timer(shapes.copyRevisions, {
       reads: copyPlan,
       turn: (turn, payload: CopyPayload, reads) => {
         if (!isGone(turn)) copyRevisions(turn, payload, reads, shapes);
       },
     }),
-    forgetRevisions: timer({
-      ...shapes.forgetRevisions,
+    forgetRevisions: timer(shapes.forgetRevisions, {
       reads: forgetPlan,
       turn: (turn, payload: ForgetPayload, reads) => {
         if (!isGone(turn)) forgetRevisions(turn, payload, reads);

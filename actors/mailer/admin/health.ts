@@ -18,8 +18,7 @@ const oldest = (view: View, subset: 'urgent' | 'ordinary') =>
     columns: ['updated_at'],
   });
 
-export const health = sharedRead({
-  ...MailAdministration.commands.health,
+export const health = sharedRead(MailAdministration.commands.health, {
   reads: (view) => ({ urgent: oldest(view, 'urgent'), ordinary: oldest(view, 'ordinary') }),
   answer: (view, _request, { urgent, ordinary }) => {
     const { counts } = view.get(queueSlice);

@@ -96,8 +96,7 @@ const queuePlan = (view: View, request: { state?: unknown; limit?: unknown; curs
   };
 };
 
-export const listQueue = command({
-  ...MailAdministration.commands.listQueue,
+export const listQueue = command(MailAdministration.commands.listQueue, {
   creates: true,
   reads: queuePlan,
   turn: (view, request, { mails }: PlanResults<ReturnType<typeof queuePlan>>) => {
@@ -146,8 +145,7 @@ const logPlan = (view: View, request: LogRequest) => ({
   entries: keys(mailLogTable, keysOf(view, 'log', request)),
 });
 
-export const listLog = command({
-  ...MailAdministration.commands.listLog,
+export const listLog = command(MailAdministration.commands.listLog, {
   creates: true,
   reads: logPlan,
   turn: (view, request, { entries }: PlanResults<ReturnType<typeof logPlan>>) => {
@@ -192,8 +190,7 @@ const auditPlan = (view: View, request: PageRequest) => ({
   entries: keys(mailAuditTable, keysOf(view, 'audit', request)),
 });
 
-export const listAudit = command({
-  ...MailAdministration.commands.listAudit,
+export const listAudit = command(MailAdministration.commands.listAudit, {
   creates: true,
   reads: auditPlan,
   turn: (view, request, { entries }: PlanResults<ReturnType<typeof auditPlan>>) => {

@@ -28,8 +28,7 @@ function mailNamed(
   return row?.state === 'accepted' || row?.state === 'recalled' ? undefined : row;
 }
 
-export const retry = command({
-  ...MailAdministration.commands.retry,
+export const retry = command(MailAdministration.commands.retry, {
   creates: true,
   repeat: 'recorded',
   reads: plan,
@@ -54,8 +53,7 @@ export const retry = command({
   },
 });
 
-export const discard = command({
-  ...MailAdministration.commands.discard,
+export const discard = command(MailAdministration.commands.discard, {
   creates: true,
   repeat: 'recorded',
   reads: plan,

@@ -72,14 +72,12 @@ const form = z.object({
 });
 type RelayForm = z.infer<typeof form>;
 
-export const listRelays = command({
-  ...MailAdministration.commands.listRelays,
+export const listRelays = command(MailAdministration.commands.listRelays, {
   creates: true,
   turn: (view) => notInDirectMode(view) ?? { ok: viewOf(view) },
 });
 
-export const setRelays = command({
-  ...MailAdministration.commands.setRelays,
+export const setRelays = command(MailAdministration.commands.setRelays, {
   creates: true,
   repeat: 'recorded',
   turn: (turn, { by, relays, fallbackPolicy }) => {

@@ -37,8 +37,7 @@ interface MailTest {
   readonly startedAtMs: number;
 }
 
-export const testMail = workflow({
-  ...MailAdministration.commands.test,
+export const testMail = workflow(MailAdministration.commands.test, {
   creates: true,
   run: async (steps, request) => {
     const test = await steps.turn({ turn: (turn) => begin(turn, request), recorded: true });

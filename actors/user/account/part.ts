@@ -27,8 +27,7 @@ import { register } from './register.ts';
 import { banningMap } from './set-ban.ts';
 
 const openSession = (hooks: RaisedHooks) =>
-  command({
-    ...Account.commands.openSession,
+  command(Account.commands.openSession, {
     repeat: 'recorded',
     reads: (view, { newHash }) => ({
       account: keys(accountTable, newHash === undefined ? [] : [{ user_uuid: view.self.id }]),

@@ -46,8 +46,7 @@ const invalidUsername = refuse.badRequest(
 );
 const emailInUse = refuse.badRequest('This email is already registered.');
 
-export const register = workflow({
-  ...Account.commands.register,
+export const register = workflow(Account.commands.register, {
   creates: true,
   run: async (workflow, registration) => {
     const refused = refusalOf(registration, workflow.use(AccountSettings));

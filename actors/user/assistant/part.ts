@@ -76,9 +76,9 @@ const beginAssistantStream = signedInTurn(AssistantBudget.commands.beginAssistan
   },
 });
 
-const endAssistantStream = command({
-  ...AssistantBudget.commands.endAssistantStream,
-  turn: (turn, { streamUuid, isRefunded }) => {
+const endAssistantStream = command(
+  AssistantBudget.commands.endAssistantStream,
+  (turn, { streamUuid, isRefunded }) => {
     const { day, used, streams } = turn.get(assistantSlice);
     const ended = streams.find(({ uuid }) => uuid === streamUuid);
     if (ended === undefined) return {};
@@ -86,7 +86,7 @@ const endAssistantStream = command({
     turn.set(assistantSlice, { day, used: used - refund, streams: streams.filter((each) => each !== ended) });
     return {};
   },
-});
+);
 
 const isTurnedOff = (view: View): boolean =>
   ['false', '0'].includes(settingValue(view, 'AI_ENABLED')?.toLowerCase() ?? '');

@@ -32,17 +32,13 @@ const getAuditTrail = signedInRead(AuditTrail.commands.getAuditTrail, {
   },
 });
 
-const trimAuditTrailTimer = timer({
-  ...AuditTrail.timers.trimAuditTrail,
+const trimAuditTrailTimer = timer(AuditTrail.timers.trimAuditTrail, {
   reads: auditPages,
   turn: (turn, _payload, pages) => trimAuditTrail(turn, pages),
 });
 
-const signInNotedTell = tell({
-  ...AuditTrail.tells.signInNoted,
-  turn: (turn, { event, from }) => {
-    if (isActive(turn)) audit(turn, event, from);
-  },
+const signInNotedTell = tell(AuditTrail.tells.signInNoted, (turn, { event, from }) => {
+  if (isActive(turn)) audit(turn, event, from);
 });
 
 export const auditTrail = userPart(AuditTrail, {

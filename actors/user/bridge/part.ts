@@ -12,7 +12,7 @@ import { command, type Turn } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { BridgeTokens, invalidBridgeToken } from '../../identity/bridge-tokens.ts';
 import { sessionApiVersions } from '../../identity/session.ts';
-import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
+import { findBySecret, makeSecret, shownOnceFields } from '../../identity/shown-once.ts';
 import { sessionReply } from '../../identity/sign-in-reply.ts';
 import { answerOf, refuse } from '../../reply.ts';
 import { isoTime, isoTimeOrNull, newestFirst } from '../../times.ts';
@@ -31,14 +31,10 @@ const labelCharactersMax = 255;
 const allKeysBytesMax = 1024 * 1024;
 
 const storedSchema = z.object({
-  uuid: z.string(),
-  label: z.string(),
+  ...shownOnceFields,
   scope: z.enum(bridgeScopes),
   scopeTagUuids: z.array(z.string()).nullable(),
   keys: keyMaterialSchema,
-  secretHash: z.string(),
-  createdAtMs: z.number(),
-  lastUsedAtMs: z.number().nullable(),
   lastUsedFrom: z.string().nullable(),
 });
 type BridgeToken = z.infer<typeof storedSchema>;
@@ -137,8 +133,7 @@ const getBridgeTokenKeys = signedInRead(Bridges.commands.getBridgeTokenKeys, (vi
   return { ...token.keys, scope: token.scope, scopeTagUuids: token.scopeTagUuids };
 });
 
-const authenticateBridge = command({
-  ...Bridges.commands.authenticateBridge,
+const authenticateBridge = command(Bridges.commands.authenticateBridge, {
   repeat: 'recorded',
   reads: ownAccount,
   turn: (turn, request, reads) => answerOf(openBridgeSession(turn, request, reads)),

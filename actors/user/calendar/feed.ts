@@ -22,18 +22,16 @@ function isProven(view: ClockedView, { tokenUuid, secretHash }: ProgramSecret): 
   return view.use(ProvenTokens).isProven(tokenUuid, secretHash, view.nowMs);
 }
 
-const readCalendar = sharedRead({
-  ...UserCalendar.commands.readCalendar,
-  answer: (view, { token }) => ofProgram(view, token, () => ({ ctag: ctagOf(view) })),
-});
+const readCalendar = sharedRead(UserCalendar.commands.readCalendar, (view, { token }) =>
+  ofProgram(view, token, () => ({ ctag: ctagOf(view) })),
+);
 
 const listed: readonly (keyof TodoRow)[] = ['uid', 'etag', 'object_bytes', 'created_at', 'updated_at'];
 
 /** More at once would hold the event loop for tens of milliseconds. */
 const listBatchMax = 1_000;
 
-const listCalendarObjects = sharedRead({
-  ...UserCalendar.commands.listCalendarObjects,
+const listCalendarObjects = sharedRead(UserCalendar.commands.listCalendarObjects, {
   reads: (view, { after }) => ({ todos: todosPlan(view, { after, limit: listBatchMax, columns: listed }) }),
   answer: (view, { token }, { todos }) =>
     ofProgram(view, token, () => ({
@@ -43,8 +41,7 @@ const listCalendarObjects = sharedRead({
     })),
 });
 
-const getCalendarObjects = sharedRead({
-  ...UserCalendar.commands.getCalendarObjects,
+const getCalendarObjects = sharedRead(UserCalendar.commands.getCalendarObjects, {
   reads: ({ self }, { uids }) => ({
     todos: keys(
       todoTable,

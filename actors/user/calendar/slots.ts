@@ -95,4 +95,4 @@ function forgetRequest(turn: Turn, slot: string): boolean {
 }
 
 /** Each new want moves the timer, so a want also gives back the older ones. */
-export const giveSlotsBackTimer = timer({ ...giveSlotsBack, turn: releaseUnkept });
+export const giveSlotsBackTimer = timer(giveSlotsBack, releaseUnkept);

@@ -135,14 +135,13 @@ function revoke(turn: Turn, uuids: readonly string[]): void {
   releaseSlots(turn, 'token', uuids);
 }
 
-const calendarTokenSalt = sharedRead({
-  ...UserCalendar.commands.calendarTokenSalt,
-  answer: (view, { tokenUuid }) => ({ salt: view.entry(calendarTokenMap, tokenUuid)?.salt ?? null }),
-});
+const calendarTokenSalt = sharedRead(UserCalendar.commands.calendarTokenSalt, (view, { tokenUuid }) => ({
+  salt: view.entry(calendarTokenMap, tokenUuid)?.salt ?? null,
+}));
 
-const proveCalendarToken = workflow({
-  ...UserCalendar.commands.proveCalendarToken,
-  run: async (steps, { tokenUuid, secretHash, slowHash }) => {
+const proveCalendarToken = workflow(
+  UserCalendar.commands.proveCalendarToken,
+  async (steps, { tokenUuid, secretHash, slowHash }) => {
     const proven = await steps.turn({
       turn: (turn) => {
         const token = turn.entry(calendarTokenMap, tokenUuid);
@@ -155,7 +154,7 @@ const proveCalendarToken = workflow({
     if (proven) steps.use(ProvenTokens).remember(tokenUuid, secretHash, steps.nowMs);
     return { proven };
   },
-});
+);
 
 function toResponse(
   userUuid: string,

@@ -49,12 +49,9 @@ const resolveApproval = signedInWorkflow(
 );
 
 /** A device that is in use shows the sign-in at once. */
-export const approvalRequestedTell = tell({
-  ...Factors.tells.approvalRequested,
-  turn: (turn, approval) => {
-    if (!isActive(turn)) return;
-    if (turn.nowMs < approval.expiresAtMs) turn.publish(User, requested(approval));
-  },
+export const approvalRequestedTell = tell(Factors.tells.approvalRequested, (turn, approval) => {
+  if (!isActive(turn)) return;
+  if (turn.nowMs < approval.expiresAtMs) turn.publish(User, requested(approval));
 });
 
 async function ownSignin<Ok>(workflow: SignedInWorkflow<Ok>) {

@@ -49,33 +49,30 @@ const passed = { passed: true } as const;
 
 type FactorCheck = z.infer<typeof Factors.commands.checkFactors.request>;
 
-export const checkFactors = workflow({
-  ...Factors.commands.checkFactors,
-  run: async (workflow, request) => {
-    if (request.isNobody) {
-      await compareInVain(workflow, request);
-      return { stale: true } as const;
-    }
-    const { isRight, secrets, stored } = await workflow.turn({
-      turn: (turn) => {
-        const secrets = isSecretRight(turn, request) ? request : noSecrets;
-        const stored = [...turn.entries(authenticatorMap).values()];
-        return { secrets, stored, isRight: secrets === request || isCodeRight(turn, request) };
-      },
-    });
-    const proofs = { ...request, ...secrets };
-    const first = await workflow.turn({ recorded: isRight, turn: (turn) => check(turn, proofs) });
-    if (!('verify' in first)) return first;
-    // Without a challenge, the assertion is too old or answers none of ours.
-    const { assertion } = request;
-    if (assertion === undefined) return wrongKey;
-    const used = await verifyAssertion(stored, assertion, workflow.use(WebAuthnSettings));
-    if (used === undefined) return wrongKey;
-    return workflow.turn({
-      recorded: true,
-      turn: (turn) => (noteAuthenticatorUse(turn, used) ? passed : wrongKey),
-    });
-  },
+export const checkFactors = workflow(Factors.commands.checkFactors, async (workflow, request) => {
+  if (request.isNobody) {
+    await compareInVain(workflow, request);
+    return { stale: true } as const;
+  }
+  const { isRight, secrets, stored } = await workflow.turn({
+    turn: (turn) => {
+      const secrets = isSecretRight(turn, request) ? request : noSecrets;
+      const stored = [...turn.entries(authenticatorMap).values()];
+      return { secrets, stored, isRight: secrets === request || isCodeRight(turn, request) };
+    },
+  });
+  const proofs = { ...request, ...secrets };
+  const first = await workflow.turn({ recorded: isRight, turn: (turn) => check(turn, proofs) });
+  if (!('verify' in first)) return first;
+  // Without a challenge, the assertion is too old or answers none of ours.
+  const { assertion } = request;
+  if (assertion === undefined) return wrongKey;
+  const used = await verifyAssertion(stored, assertion, workflow.use(WebAuthnSettings));
+  if (used === undefined) return wrongKey;
+  return workflow.turn({
+    recorded: true,
+    turn: (turn) => (noteAuthenticatorUse(turn, used) ? passed : wrongKey),
+  });
 });
 
 /** For an address that is unknown: what an account with its made-up factor is compared with. */
@@ -126,9 +123,9 @@ const wrongKey = { factor: 'security-key', outcome: 'wrong' } as const;
 const missing = (factor: Factor) => ({ factor, outcome: 'missing' }) as const;
 
 /** The security keys that may make an assertion. None: the account has no such factor. */
-export const authenticatorsOf = workflow({
-  ...Factors.commands.authenticatorsOf,
-  run: async (workflow, { email, workspace, isNobody }) => {
+export const authenticatorsOf = workflow(
+  Factors.commands.authenticatorsOf,
+  async (workflow, { email, workspace, isNobody }) => {
     if (isNobody) return { allowed: [] };
     const allowed = await workflow.turn({
       turn: (turn) => {
@@ -139,4 +136,4 @@ export const authenticatorsOf = workflow({
     });
     return { allowed };
   },
-});
+);

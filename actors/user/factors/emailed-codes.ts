@@ -50,24 +50,21 @@ const switchEmailedCodes = signedInWorkflow(
 );
 
 /** A sign-in at `email` has asked for a code. */
-export const mailCodeTell = tell({
-  ...Factors.tells.mailCode,
-  turn: (turn, { email, workspace, nonce, expiresAtMs }) => {
-    const profile = turn.get(profileSlice);
-    const isTheirs = profile.state === 'active' && profile.email === email && profile.workspace === workspace;
-    const recipient = mailAddress(email);
-    if (!isTheirs || isBanned(turn) || !areCodesEmailed(turn) || recipient === undefined) return;
-    const keys = turn.use(SigninKeys);
-    const code = keys.emailedCode(keys.actorId({ email, workspace }), nonce);
-    sendMail(turn, {
-      id: turn.random.uuid(),
-      source: 'magic-link',
-      expiresAtMs,
-      recipient,
-      subject: 'Your code to sign in',
-      text: mailOf(code),
-    });
-  },
+export const mailCodeTell = tell(Factors.tells.mailCode, (turn, { email, workspace, nonce, expiresAtMs }) => {
+  const profile = turn.get(profileSlice);
+  const isTheirs = profile.state === 'active' && profile.email === email && profile.workspace === workspace;
+  const recipient = mailAddress(email);
+  if (!isTheirs || isBanned(turn) || !areCodesEmailed(turn) || recipient === undefined) return;
+  const keys = turn.use(SigninKeys);
+  const code = keys.emailedCode(keys.actorId({ email, workspace }), nonce);
+  sendMail(turn, {
+    id: turn.random.uuid(),
+    source: 'magic-link',
+    expiresAtMs,
+    recipient,
+    subject: 'Your code to sign in',
+    text: mailOf(code),
+  });
 });
 
 const mailOf = (code: string): string =>

@@ -22,11 +22,10 @@ import { distrustAllDevices, trustedDeviceCommands, trustedDeviceMap } from './t
  * Gives what a client has left for the recovery of its account (docs/protocol/account.md, "Recovery of an account"): ciphertext
  * under a code that never comes here.
  */
-const escrow = workflow({
-  ...Factors.commands.escrow,
+const escrow = workflow(Factors.commands.escrow, async (workflow, { isNobody }) =>
   // An unknown user is asked for too, because of the time it takes, and gets an answer without an activation.
-  run: async (workflow, { isNobody }) => (isNobody ? {} : workflow.turn({ turn: usable })),
-});
+  isNobody ? {} : workflow.turn({ turn: usable }),
+);
 
 function usable(view: View) {
   const { state, email, workspace } = view.get(profileSlice);

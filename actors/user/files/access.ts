@@ -73,25 +73,17 @@ export function orOfVault<Request extends ByToken, Ok>(
   refusing: Refusing | undefined,
   ask: (vault: Ask<typeof VaultFiles.commands>, request: Request) => Promise<Answer<Ok>>,
 ): ChoiceCommand<Request, Answer<Ok>> {
-  const { request, reply } = own;
-  const ofVault = workflow<Request, Answer<Ok>>({
-    request,
-    reply,
-    run: async (steps, request) => {
-      const { claims } = request;
-      const refused = await steps.turn({
-        turn: (turn) => refusing?.(turn, claims),
-      });
-      if (refused !== undefined) return refused;
-      const answer = await askIfThere(steps, VaultFiles, claims.sharedVaultUuid ?? '', (vault) =>
-        ask(vault, request),
-      );
-      return answer ?? invalidToken;
-    },
+  const shape = { request: own.request, reply: own.reply };
+  const ofVault = workflow<Request, Answer<Ok>>(shape, async (steps, request) => {
+    const { claims } = request;
+    const refused = await steps.turn({
+      turn: (turn) => refusing?.(turn, claims),
+    });
+    if (refused !== undefined) return refused;
+    const answer = await askIfThere(steps, VaultFiles, claims.sharedVaultUuid ?? '', (vault) =>
+      ask(vault, request),
+    );
+    return answer ?? invalidToken;
   });
-  return choice({
-    request,
-    reply,
-    choose: ({ claims }) => (claims.sharedVaultUuid === undefined ? own : ofVault),
-  });
+  return choice(shape, ({ claims }) => (claims.sharedVaultUuid === undefined ? own : ofVault));
 }

@@ -46,56 +46,51 @@ function writing<Request extends ByToken, Ok>(run: (turn: Turn, request: Request
   };
 }
 
-const open = command({
-  ...Files.commands.openUpload,
-  turn: writing((turn, { claims, uploadUuid }) => {
+const open = command(
+  Files.commands.openUpload,
+  writing((turn, { claims, uploadUuid }) => {
     haveWatched(turn);
     return openUpload(turn, ownFiles(turn), { ...claims, uploadUuid });
   }),
-});
+);
 
-const begin = command({
-  ...Files.commands.beginChunk,
-  turn: writing((turn, { claims: { remoteIdentifier }, ...chunk }) => {
+const begin = command(
+  Files.commands.beginChunk,
+  writing((turn, { claims: { remoteIdentifier }, ...chunk }) => {
     return refusalOfChunk(chunk) ?? beginChunk(turn, ownFiles(turn), { remoteIdentifier, ...chunk });
   }),
-});
+);
 
-const finish = command({
-  ...Files.commands.finishChunk,
-  turn: writing((turn, { claims: { remoteIdentifier }, ...stored }) =>
+const finish = command(
+  Files.commands.finishChunk,
+  writing((turn, { claims: { remoteIdentifier }, ...stored }) =>
     finishChunk(turn, ownFiles(turn), { remoteIdentifier, ...stored }),
   ),
-});
+);
 
 /** The session that began the upload may always do this: it gains nothing by it. */
-const abandon = command({
-  ...Files.commands.abandonChunk,
+const abandon = command(Files.commands.abandonChunk, {
   reads: (view, { claims: { remoteIdentifier }, uploadUuid }) =>
     abandonPlan(view, { remoteIdentifier, uploadUuid }),
   turn: (turn, { claims: { remoteIdentifier }, ...abandoned }, reads) =>
     answerOf(abandonChunk(turn, ownFiles(turn), { remoteIdentifier, ...abandoned }, reads)),
 });
 
-const close = workflow({
-  ...Files.commands.closeUpload,
-  run: (steps, request) => {
-    const { claims } = request;
-    return closePersisted(steps, claims.remoteIdentifier, {
-      reads: (view) => ownFile(view, request),
-      early: (turn) => refusalOfToken(turn, claims, 'write') ?? answerToRepeatedClose(turn, claims),
-      close: (turn, { files }) => {
-        const row = files.get(fileKey(turn, claims.remoteIdentifier));
-        const closed = closeUpload(turn, ownFiles(turn), claims.remoteIdentifier, row);
-        if (!isRefused(closed)) redeem(turn, claims, 'close');
-        return answerOf(closed);
-      },
-    });
-  },
+const close = workflow(Files.commands.closeUpload, (steps, request) => {
+  const { claims } = request;
+  return closePersisted(steps, claims.remoteIdentifier, {
+    reads: (view) => ownFile(view, request),
+    early: (turn) => refusalOfToken(turn, claims, 'write') ?? answerToRepeatedClose(turn, claims),
+    close: (turn, { files }) => {
+      const row = files.get(fileKey(turn, claims.remoteIdentifier));
+      const closed = closeUpload(turn, ownFiles(turn), claims.remoteIdentifier, row);
+      if (!isRefused(closed)) redeem(turn, claims, 'close');
+      return answerOf(closed);
+    },
+  });
 });
 
-const deleteFile = command({
-  ...Files.commands.deleteFile,
+const deleteFile = command(Files.commands.deleteFile, {
   reads: ownFile,
   turn: (turn, { claims }, { files }) => {
     const refused = refusalOfToken(turn, claims, 'delete');
@@ -106,8 +101,7 @@ const deleteFile = command({
   },
 });
 
-const openFile = sharedRead({
-  ...Files.commands.openFile,
+const openFile = sharedRead(Files.commands.openFile, {
   reads: ownFile,
   answer: (view, { claims }, { files }) => {
     const refused = refusalOfToken(view, claims, 'read');
@@ -118,8 +112,7 @@ const openFile = sharedRead({
 });
 
 /** A download may have redeemed its token by now, and goes on. */
-const checkToken = sharedRead({
-  ...Files.commands.checkToken,
+const checkToken = sharedRead(Files.commands.checkToken, {
   reads: ownFile,
   answer: (view, { claims, uploadUuid }, { files }) => {
     const refused = refusalOfToken(view, claims, claims.operation);
@@ -127,16 +120,13 @@ const checkToken = sharedRead({
   },
 });
 
-const spendOnRead = command({
-  ...Files.commands.spendOnRead,
-  turn: (turn, { claims, by }) => {
-    const refused = refusalOfToken(turn, claims, 'read');
-    if (refused !== undefined) return refused;
-    const redeemed = redeemedOn(turn, claims);
-    if (redeemed !== undefined) return answerOf(redeemed.by === by ? {} : invalidToken);
-    redeem(turn, claims, 'read', by);
-    return { ok: {} };
-  },
+const spendOnRead = command(Files.commands.spendOnRead, (turn, { claims, by }) => {
+  const refused = refusalOfToken(turn, claims, 'read');
+  if (refused !== undefined) return refused;
+  const redeemed = redeemedOn(turn, claims);
+  if (redeemed !== undefined) return answerOf(redeemed.by === by ? {} : invalidToken);
+  redeem(turn, claims, 'read', by);
+  return { ok: {} };
 });
 
 export const fileCommands = {

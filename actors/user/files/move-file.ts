@@ -114,8 +114,7 @@ function sidesOf(steps: Workflow, claims: ValetClaims): readonly [Side, Side] | 
   return targetVaultUuid === undefined ? undefined : [vault, vaultSide(steps, claims, targetVaultUuid)];
 }
 
-export const moveFile = workflow({
-  ...Files.commands.moveFile,
+export const moveFile = workflow(Files.commands.moveFile, {
   run: async (steps, { claims }): Promise<Answer<Record<string, never>>> => {
     const refused = await steps.turn({ turn: (turn) => refusalOfToken(turn, claims, 'move') });
     if (refused !== undefined) return refused;

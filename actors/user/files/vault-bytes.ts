@@ -38,9 +38,9 @@ export const vaultBytesMap = sliceMap<{
   schema: z.object({ used: z.number(), at: z.number(), toldMs: z.number() }),
 });
 
-export const holdForVault = command({
-  ...Files.commands.holdForVault,
-  turn: (turn, { holdUuid, by, bytes, endsAtMs, instead, givesUp }) => {
+export const holdForVault = command(
+  Files.commands.holdForVault,
+  (turn, { holdUuid, by, bytes, endsAtMs, instead, givesUp }) => {
     if (!isActive(turn)) return noSpace;
     const before = turn.entry(vaultHoldMap, holdUuid);
     if (before !== undefined && before.bytes >= bytes && before.endsAtMs >= endsAtMs) return { ok: {} };
@@ -60,7 +60,7 @@ export const holdForVault = command({
     });
     return { ok: {} };
   },
-});
+);
 
 interface NewHold {
   readonly by: string | undefined;
@@ -85,14 +85,14 @@ function forgetEnded(turn: Turn): void {
   }
 }
 
-export const vaultFilesTell = tell({
-  ...Files.tells.vaultFiles,
-  turn: (turn, { bytes, ended }, { address: { id: vaultUuid } }) => {
+export const vaultFilesTell = tell(
+  Files.tells.vaultFiles,
+  (turn, { bytes, ended }, { address: { id: vaultUuid } }) => {
     if (!isActive(turn)) return;
     for (const uuid of ended) turn.removeEntry(vaultHoldMap, uuid);
     if (bytes !== null) note(turn, vaultUuid, bytes);
   },
-});
+);
 
 function note(turn: Turn, vaultUuid: string, { used, at }: { used: number; at: number }): void {
   const before = turn.entry(vaultBytesMap, vaultUuid);

@@ -29,8 +29,7 @@ import { restoreSetting, settingMap } from '../settings/stored.ts';
 
 type ImportedAccount = z.infer<typeof UserImport.commands.importAccount.request>;
 
-export const importAccount = command({
-  ...UserImport.commands.importAccount,
+export const importAccount = command(UserImport.commands.importAccount, {
   creates: true,
   reads: ownAccount,
   turn: (turn, imported: ImportedAccount, reads) => begin(turn, imported, reads),
@@ -131,8 +130,7 @@ function writeAuthenticators(turn: Turn, authenticators: readonly ImportedAuthen
   }
 }
 
-export const importOpen = command({
-  ...UserImport.commands.importOpen,
+export const importOpen = command(UserImport.commands.importOpen, {
   reads: ownAccount,
   turn: (turn, { unlock }, { account }) => {
     const before = turn.get(importSlice);

@@ -22,8 +22,7 @@ export const notificationsPlan = (view: View) =>
     limit: notificationsMax,
   });
 
-export const importInbox = command({
-  ...UserImport.commands.importInbox,
+export const importInbox = command(UserImport.commands.importInbox, {
   reads: (view) => ({ messages: inboxMessagesPlan(view), notifications: notificationsPlan(view) }),
   turn: (turn, imported, before) => {
     if (!isWritable(turn)) return notWritable;

@@ -22,8 +22,7 @@ import { endImport, importAccount, importOpen } from './account.ts';
 import { importInbox, notificationsPlan } from './inbox.ts';
 
 /** For the command that compares both servers. */
-const importShow = sharedRead({
-  ...UserImport.commands.importShow,
+const importShow = sharedRead(UserImport.commands.importShow, {
   reads: (view) => ({
     ...ownAccount(view),
     messages: inboxMessagesPlan(view),

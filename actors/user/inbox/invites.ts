@@ -26,8 +26,7 @@ export const listInboundInvites = signedInRead(Inbox.commands.listInboundInvites
   answer: (_view, _request, { invites }) => ({ invites: invites.rows.map(inboundInvite) }),
 });
 
-export const invited = tell({
-  ...Inbox.tells.invited,
+export const invited = tell(Inbox.tells.invited, {
   reads: (view) => ({
     invites: inboundInvitesPlan(view, ['vault_uuid', 'uuid', 'sender_uuid', 'size', 'updated_at']),
   }),
@@ -74,8 +73,7 @@ export function forgetInviteCopy(
   rememberDeleted(turn, [inviteUuid]);
 }
 
-export const inviteGone = tell({
-  ...Inbox.tells.inviteGone,
+export const inviteGone = tell(Inbox.tells.inviteGone, {
   reads: (view, { vaultUuid }) => inviteCopyPlan(view, vaultUuid),
   turn: (turn, gone, _sender, reads) => {
     if (isActive(turn)) forgetInviteCopy(turn, gone, reads);

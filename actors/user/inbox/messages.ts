@@ -226,8 +226,7 @@ export function withdraw(turn: Turn, rows: readonly Pick<SentMessageRow, 'uuid' 
   }
 }
 
-export const messageSent = tell({
-  ...Inbox.tells.messageSent,
+export const messageSent = tell(Inbox.tells.messageSent, {
   reads: (view) => ({ inbox: inboxMessagesPlan(view, inboxSummary) }),
   turn: (turn, { message, replaces }, _sender, { inbox }) => {
     if (!isActive(turn)) return;
@@ -270,8 +269,7 @@ export function addReceived(turn: Turn, message: Omit<InboxMessage, 'recipient_u
   return row;
 }
 
-export const messagesWithdrawn = tell({
-  ...Inbox.tells.messagesWithdrawn,
+export const messagesWithdrawn = tell(Inbox.tells.messagesWithdrawn, {
   reads: (view) => ({ inbox: inboxMessagesPlan(view, ['uuid']) }),
   turn: (turn, { uuids }, _sender, { inbox }) => {
     if (isActive(turn)) forget(turn, uuids, inbox);
@@ -289,11 +287,8 @@ function forget(turn: Turn, uuids: readonly string[], inbox: RangeResult<typeof 
   );
 }
 
-export const messagesGone = tell({
-  ...Inbox.tells.messagesGone,
-  turn: (turn, { uuids }) => {
-    for (const uuid of uuids) turn.remove(sentMessageTable, { user_uuid: turn.self.id, uuid });
-  },
+export const messagesGone = tell(Inbox.tells.messagesGone, (turn, { uuids }) => {
+  for (const uuid of uuids) turn.remove(sentMessageTable, { user_uuid: turn.self.id, uuid });
 });
 
 export const received = (row: InboxMessageRow): InboxMessage =>

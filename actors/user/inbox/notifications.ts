@@ -104,16 +104,14 @@ const plansOf = (view: View, subjects: readonly Subject[]) => ({
   }),
 });
 
-export const notified = tell({
-  ...Inbox.tells.notified,
+export const notified = tell(Inbox.tells.notified, {
   reads: (view, { subject }) => plansOf(view, [subject]),
   turn: (turn, { subject, at }, _sender, reads) => {
     if (isActive(turn)) notifyUser(turn, [subject], at, reads);
   },
 });
 
-export const itemsRemovedTell = tell({
-  ...Inbox.tells.itemsRemoved,
+export const itemsRemovedTell = tell(Inbox.tells.itemsRemoved, {
   reads: (view, { vaultUuid, itemUuids }) => plansOf(view, itemsRemoved(vaultUuid, itemUuids)),
   turn: (turn, { vaultUuid, itemUuids, at }, _sender, reads) => {
     if (isActive(turn)) notifyUser(turn, itemsRemoved(vaultUuid, itemUuids), at, reads);
@@ -207,8 +205,7 @@ export const selfRemoved = (vaultUuid: string): Subject => ({
   vaultUuid,
 });
 
-export const rejoined = tell({
-  ...Inbox.tells.rejoined,
+export const rejoined = tell(Inbox.tells.rejoined, {
   reads: (view, { vaultUuid }) => clearPlans(view, [selfRemoved(vaultUuid)]),
   turn: (turn, { vaultUuid, at }, _sender, reads) => {
     if (isActive(turn)) clear(turn, [selfRemoved(vaultUuid)], at, reads);
@@ -218,8 +215,7 @@ export const rejoined = tell({
 const itemsRemoved = (vaultUuid: string, itemUuids: readonly string[]): readonly Subject[] =>
   itemUuids.map((itemUuid) => ({ type: 'shared_vault_item_removed', vaultUuid, itemUuid }));
 
-export const itemsRejoined = tell({
-  ...Inbox.tells.itemsRejoined,
+export const itemsRejoined = tell(Inbox.tells.itemsRejoined, {
   reads: (view, { vaultUuid, itemUuids, byYou }) => ({
     ...clearPlans(view, itemsRemoved(vaultUuid, itemUuids)),
     all: range(notificationTable, {

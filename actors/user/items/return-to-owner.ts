@@ -23,8 +23,7 @@ import { itemsChanged, User } from '../contract.ts';
 import { isActive } from '../profile.ts';
 import { collectionTimers, Items } from './contract.ts';
 
-export const returnToOwner = command({
-  ...Items.commands.takeBack,
+export const returnToOwner = command(Items.commands.takeBack, {
   reads: (view, { items }) => ({
     stored: keys(
       item,

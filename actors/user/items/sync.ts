@@ -223,14 +223,11 @@ function beginAll(view: View, request: SyncRequest, reads: PageReads & VaultRead
 }
 
 /** A sync without items writes nothing, so it must not wait for the mailbox. */
-export const sync = choice({
-  ...shape,
-  choose: (request, by) => {
-    const { items, identity } = request;
-    if (identity !== undefined) return namedSync;
-    if (!items || items.length === 0) return read;
-    return isPlain(request, by.use(ItemSettings)) ? saveInOneTurn : saveInSteps;
-  },
+export const sync = choice(shape, (request, by) => {
+  const { items, identity } = request;
+  if (identity !== undefined) return namedSync;
+  if (!items || items.length === 0) return read;
+  return isPlain(request, by.use(ItemSettings)) ? saveInOneTurn : saveInSteps;
 });
 
 function savingUserOf(turn: Turn, { session, readonly }: SignedIn): SavingUser {

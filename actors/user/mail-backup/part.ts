@@ -26,15 +26,14 @@ export const mailBackups = userPart(MailBackups, {
   uses: [AccountSettings],
   slices: [backupSlice],
   commands: {
-    mailAttachment: sharedRead({
-      ...MailBackups.commands.mailAttachment,
+    mailAttachment: sharedRead(MailBackups.commands.mailAttachment, {
       reads: (view, { progress }) => exportPieces.reads(view, exportRequest(progress)),
       answer: (view, { progress }, reads) =>
         isInUse(view) && isEnabled(view) ? exportPieces.answer(view, exportRequest(progress), reads) : null,
     }),
   },
   timers: {
-    mailBackup: timer({ ...MailBackups.timers.mailBackup, turn: backupIsDue }),
+    mailBackup: timer(MailBackups.timers.mailBackup, backupIsDue),
   },
   on: {
     accountDeleted: recallBackup,

@@ -32,11 +32,8 @@ export const pairing = userPart(UserPairing, {
     ),
   },
   tells: {
-    pairingNoted: tell({
-      ...UserPairing.tells.pairingNoted,
-      turn: (turn, { event, subscriptionId }) => {
-        if (isActive(turn)) audit(turn, event, null, subscriptionId ?? undefined);
-      },
+    pairingNoted: tell(UserPairing.tells.pairingNoted, (turn, { event, subscriptionId }) => {
+      if (isActive(turn)) audit(turn, event, null, subscriptionId ?? undefined);
     }),
   },
 });

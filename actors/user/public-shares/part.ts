@@ -118,26 +118,20 @@ function revoke(turn: Turn, uuid: string): boolean {
   return true;
 }
 
-const showsShare = sharedRead({
-  ...PublicShares.commands.showsShare,
-  answer: (view, { shareUuid }) => {
-    const share = isActive(view) ? view.entry(publicShareMap, shareUuid) : undefined;
-    const lists = share !== undefined;
-    return { lists, shows: lists && !isBanned(view), bytes: share?.bytes ?? 0 };
-  },
+const showsShare = sharedRead(PublicShares.commands.showsShare, (view, { shareUuid }) => {
+  const share = isActive(view) ? view.entry(publicShareMap, shareUuid) : undefined;
+  const lists = share !== undefined;
+  return { lists, shows: lists && !isBanned(view), bytes: share?.bytes ?? 0 };
 });
 
-const shareOpened = tell({
-  ...PublicShares.tells.shareOpened,
-  turn: (turn, { shareUuid, atMs, endedAtMs }) => {
-    const share = turn.entry(publicShareMap, shareUuid);
-    if (share === undefined) return;
-    turn.setEntry(publicShareMap, shareUuid, {
-      ...share,
-      firstOpenedAtMs: atMs,
-      endedAtMs: share.endedAtMs ?? endedAtMs,
-    });
-  },
+const shareOpened = tell(PublicShares.tells.shareOpened, (turn, { shareUuid, atMs, endedAtMs }) => {
+  const share = turn.entry(publicShareMap, shareUuid);
+  if (share === undefined) return;
+  turn.setEntry(publicShareMap, shareUuid, {
+    ...share,
+    firstOpenedAtMs: atMs,
+    endedAtMs: share.endedAtMs ?? endedAtMs,
+  });
 });
 
 /** Each costs a tell. */

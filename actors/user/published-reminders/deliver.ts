@@ -55,8 +55,7 @@ interface DeliveryClaim {
   readonly text: string;
 }
 
-export const deliverRemindersJob = job({
-  ...deliverReminders,
+export const deliverRemindersJob = job(deliverReminders, {
   timeoutMs,
   run: async (run) => {
     const untilMs = run.nowMs + runMs;

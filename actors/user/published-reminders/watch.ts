@@ -94,17 +94,14 @@ function freeClaims(reminders: readonly PublishedReminder[]): { mail: number; me
   return free;
 }
 
-export const watchDeliveriesTimer = timer({
-  ...watchDeliveries,
-  turn: (turn) => {
-    for (const each of all(turn)) {
-      if (turn.nowMs < each.nextAtMs) continue;
-      if (each.state === 'accepted') putReminder(turn, sent(each));
-      if (isRecalled(each)) askBack(turn, each);
-    }
-    if (mayClaim(turn)) claimDue(turn);
-    armNext(turn);
-  },
+export const watchDeliveriesTimer = timer(watchDeliveries, (turn) => {
+  for (const each of all(turn)) {
+    if (turn.nowMs < each.nextAtMs) continue;
+    if (each.state === 'accepted') putReminder(turn, sent(each));
+    if (isRecalled(each)) askBack(turn, each);
+  }
+  if (mayClaim(turn)) claimDue(turn);
+  armNext(turn);
 });
 
 const mayClaim = (turn: Turn): boolean =>

@@ -32,21 +32,18 @@ export const {
   arm: resumeReminders,
 } = schedule;
 
-export const sendRemindersTimer = timer({
-  ...sendReminders,
-  turn: (turn) => {
-    for (const each of turn.entries(reminderMap).values()) {
-      if (isGone(each, turn.nowMs)) turn.removeEntry(reminderMap, each.uuid);
-      if (each.isRecalled && turn.nowMs >= each.nextAtMs) askBack(turn, each);
-    }
-    if (!isInUse(turn)) return schedule.arm(turn);
-    const recipient = recipientOf(turn);
-    for (const each of afterDue(turn.entries(reminderMap).values(), turn.nowMs, recipient !== undefined)) {
-      turn.setEntry(reminderMap, each.uuid, each);
-      if (each.state === 'queued' && recipient !== undefined) send(turn, each, recipient);
-    }
-    schedule.arm(turn);
-  },
+export const sendRemindersTimer = timer(sendReminders, (turn) => {
+  for (const each of turn.entries(reminderMap).values()) {
+    if (isGone(each, turn.nowMs)) turn.removeEntry(reminderMap, each.uuid);
+    if (each.isRecalled && turn.nowMs >= each.nextAtMs) askBack(turn, each);
+  }
+  if (!isInUse(turn)) return schedule.arm(turn);
+  const recipient = recipientOf(turn);
+  for (const each of afterDue(turn.entries(reminderMap).values(), turn.nowMs, recipient !== undefined)) {
+    turn.setEntry(reminderMap, each.uuid, each);
+    if (each.state === 'queued' && recipient !== undefined) send(turn, each, recipient);
+  }
+  schedule.arm(turn);
 });
 
 export const areEnabled = (turn: Turn): boolean => settingValue(turn, 'EMAIL_REMINDERS_ENABLED') === 'true';

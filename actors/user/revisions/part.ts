@@ -130,8 +130,7 @@ const deleteRevision = signedInWorkflow(
 );
 
 /** Also for an account that is being purged. */
-const deletedHere = tell({
-  ...Revisions.tells.deletedHere,
+const deletedHere = tell(Revisions.tells.deletedHere, {
   reads: (_view, payload) => formerCollectionsPlan(payload),
   turn: (turn, payload, _sender, reads) => tellFormerCollections(turn, payload, reads),
 });
@@ -140,8 +139,7 @@ const deletedHere = tell({
  * Hosts of an earlier release tell the owner of the item alone. So this tells the vaults that the item came through, which may
  * have heard already. They tell nobody. An account that is being purged tells them, too.
  */
-const deletedElsewhere = tell({
-  ...Revisions.tells.deletedElsewhere,
+const deletedElsewhere = tell(Revisions.tells.deletedElsewhere, {
   reads: (view, payload) => ({ ...remainingRevisionsPlan(view, payload), ...formerCollectionsPlan(payload) }),
   turn: (turn, payload, { address: deletedBy }, reads) => {
     tellFormerVaults(turn, payload, reads, deletedBy.id);

@@ -56,25 +56,21 @@ function entryOf(session: Session, usedMs: number, current: boolean): SessionEnt
   };
 }
 
-const openSocket = command({
-  ...Sessions.commands.openSocket,
-  turn: (turn, { gateway, sessions }) => {
-    const leftMs = (uuid: string) => (turn.entry(sessionMap, uuid)?.keptUntilMs ?? 0) - turn.nowMs;
-    const living = isActive(turn) ? sessions.filter((uuid) => leftMs(uuid) > 0) : [];
-    if (living.length === 0) return { living };
-    return {
-      living,
-      host: turn.subscribe(gateway),
-      vaults: Object.fromEntries(membershipsOf(turn)),
-      endsInMs: Math.min(...living.map(leftMs)),
-    };
-  },
+const openSocket = command(Sessions.commands.openSocket, (turn, { gateway, sessions }) => {
+  const leftMs = (uuid: string) => (turn.entry(sessionMap, uuid)?.keptUntilMs ?? 0) - turn.nowMs;
+  const living = isActive(turn) ? sessions.filter((uuid) => leftMs(uuid) > 0) : [];
+  if (living.length === 0) return { living };
+  return {
+    living,
+    host: turn.subscribe(gateway),
+    vaults: Object.fromEntries(membershipsOf(turn)),
+    endsInMs: Math.min(...living.map(leftMs)),
+  };
 });
 
 const invalidSessionToken = refuse.unauthenticated('Invalid session token.');
 
-const logout = command({
-  ...Sessions.commands.logout,
+const logout = command(Sessions.commands.logout, {
   repeat: 'recorded',
   turn: (turn, { credentials }) => {
     const session = findSession(turn, credentials);

@@ -24,8 +24,7 @@ const invalidParameters = refuse.badRequest('The provided parameters are not val
 const invalidRefreshToken = refuse.badRequest('The refresh token is not valid.', 'invalid-refresh-token');
 const expiredRefreshToken = refuse.badRequest('The refresh token has expired.', 'expired-refresh-token');
 
-export const refresh = command({
-  ...Sessions.commands.refresh,
+export const refresh = command(Sessions.commands.refresh, {
   repeat: 'recorded',
   turn: (turn, request) => answerOf(refreshSession(turn, request)),
 });

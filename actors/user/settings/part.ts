@@ -77,10 +77,9 @@ const showRecoveryCodes = signedInWorkflow(Settings.commands.getSetting, async (
   });
 });
 
-const getSetting = choice({
-  ...Settings.commands.getSetting,
-  choose: ({ name }) => (settingNamed(name) === 'RECOVERY_CODES' ? showRecoveryCodes : showSetting),
-});
+const getSetting = choice(Settings.commands.getSetting, ({ name }) =>
+  settingNamed(name) === 'RECOVERY_CODES' ? showRecoveryCodes : showSetting,
+);
 
 const putAccountSetting = signedInTurn(Settings.commands.putSetting, (turn, input, _reads, { session }) =>
   putNow(turn, input, session),
@@ -110,13 +109,11 @@ const askForBackups = signedInWorkflow(Settings.commands.putSetting, async (work
   return workflow.lastTurn({ turn: (turn, _reads, { session }) => putNow(turn, input, session) });
 });
 
-const putSettingOfAnyName = choice({
-  ...Settings.commands.putSetting,
-  choose: ({ name, value }) =>
-    settingNamed(name) === 'EMAIL_BACKUP_FREQUENCY' && asksForBackups(value)
-      ? askForBackups
-      : putAccountSetting,
-});
+const putSettingOfAnyName = choice(Settings.commands.putSetting, ({ name, value }) =>
+  settingNamed(name) === 'EMAIL_BACKUP_FREQUENCY' && asksForBackups(value)
+    ? askForBackups
+    : putAccountSetting,
+);
 
 function turnOnTotp(turn: Turn, secret: string | null, code: string | undefined, from: EventOrigin) {
   const refused = enableTotp(turn, secret, code);

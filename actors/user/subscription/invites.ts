@@ -145,9 +145,9 @@ export function forgetInvites(turn: Turn): void {
   for (const invite of turn.entries(inviteMap).values()) forget(turn, invite);
 }
 
-export const answerInvite = command({
-  ...Subscription.commands.answerInvite,
-  turn: (turn, { inviteUuid, userUuid, email, answer }) => {
+export const answerInvite = command(
+  Subscription.commands.answerInvite,
+  (turn, { inviteUuid, userUuid, email, answer }) => {
     const invite = currentInvite(turn, inviteUuid);
     if (!isActive(turn) || invite === undefined) return {};
     const subscriptionId = ownSubscriptionId(turn);
@@ -162,16 +162,13 @@ export const answerInvite = command({
       turn.tell(Subscription, userUuid).subscriptionShared({ inviteUuid, subscriptionId });
     return { subscriptionId };
   },
-});
+);
 
-export const inviteLeft = tell({
-  ...Subscription.tells.inviteLeft,
-  turn: (turn, { inviteUuid, email }, { address }) => {
-    const invite = currentInvite(turn, inviteUuid);
-    if (invite === undefined || !isOpen(invite)) return;
-    const isTheirs = invite.status === 'sent' ? invite.invitee === email : invite.inviteeUuid === address.id;
-    if (isTheirs) change(turn, invite, { status: 'declined' });
-  },
+export const inviteLeft = tell(Subscription.tells.inviteLeft, (turn, { inviteUuid, email }, { address }) => {
+  const invite = currentInvite(turn, inviteUuid);
+  if (invite === undefined || !isOpen(invite)) return;
+  const isTheirs = invite.status === 'sent' ? invite.invitee === email : invite.inviteeUuid === address.id;
+  if (isTheirs) change(turn, invite, { status: 'declined' });
 });
 
 const isOpen = ({ status }: Invite): boolean => status === 'sent' || status === 'accepted';

@@ -41,9 +41,9 @@ import {
 const usualMicros = 365 * 86_400_000_000;
 
 /** Gives an account the subscription of a conformance run (docs/protocol/account.md, "Conformance runs"). */
-const activatePremium = command({
-  ...Subscription.commands.activatePremium,
-  turn: (turn, { subscriptionId, planName, endsAtMicros, uploadBytesLimit, cancelPrevious }) => {
+const activatePremium = command(
+  Subscription.commands.activatePremium,
+  (turn, { subscriptionId, planName, endsAtMicros, uploadBytesLimit, cancelPrevious }) => {
     if (!isActive(turn) || !turn.use(AccountSettings).endToEndTesting) return { activated: false };
     if (cancelPrevious) cancelInvites(turn);
     const sinceMicros = turn.nowMicros;
@@ -52,7 +52,7 @@ const activatePremium = command({
     putSetting(turn, 'FILE_UPLOAD_BYTES_LIMIT', String(uploadBytesLimit));
     return { activated: true };
   },
-});
+);
 
 const getSubscription = signedInRead(Subscription.commands.getSubscription, (view) => {
   const uuid = view.self.id;

@@ -93,18 +93,17 @@ async function decline(workflow: SignedInWorkflow<{ success: boolean }>, inviteU
   });
 }
 
-export const subscriptionShared = tell({
-  ...Subscription.tells.subscriptionShared,
-  turn: (turn, { inviteUuid, subscriptionId }, { address }) => {
+export const subscriptionShared = tell(
+  Subscription.tells.subscriptionShared,
+  (turn, { inviteUuid, subscriptionId }, { address }) => {
     if (share(turn, inviteUuid, subscriptionId)) return;
     turn.tell(Subscription, address.id).inviteLeft({ inviteUuid, email: turn.get(profileSlice).email });
   },
-});
+);
 
-export const subscriptionUnshared = tell({
-  ...Subscription.tells.subscriptionUnshared,
-  turn: (turn, { inviteUuid }) => unshare(turn, inviteUuid),
-});
+export const subscriptionUnshared = tell(Subscription.tells.subscriptionUnshared, (turn, { inviteUuid }) =>
+  unshare(turn, inviteUuid),
+);
 
 /** For an account that is deleted, while it still has its address. */
 export function leaveShares(turn: Turn): void {

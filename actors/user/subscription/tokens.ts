@@ -21,22 +21,16 @@ export const makeSubscriptionToken = signedInRead(Subscription.commands.makeSubs
   token: mintToken(view),
 }));
 
-export const offlineSubscription = sharedRead({
-  ...Subscription.commands.offlineSubscription,
-  answer: (view, claims) => {
-    if (!isValid(view, claims)) return { refused: invalidSubscriptionToken };
-    const { email } = view.get(profileSlice);
-    return { ok: { success: true, subscription: { uuid: nilUuid, email, ...ownSubscription(view) } } };
-  },
+export const offlineSubscription = sharedRead(Subscription.commands.offlineSubscription, (view, claims) => {
+  if (!isValid(view, claims)) return { refused: invalidSubscriptionToken };
+  const { email } = view.get(profileSlice);
+  return { ok: { success: true, subscription: { uuid: nilUuid, email, ...ownSubscription(view) } } };
 });
 
-export const offlineFeatures = sharedRead({
-  ...Subscription.commands.offlineFeatures,
-  answer: (view, claims) => {
-    if (!isValid(view, claims)) return { refused: invalidSubscriptionToken };
-    const roles = callerOf(view).roles.map(({ name }) => name);
-    return { ok: { success: true, features, roles } };
-  },
+export const offlineFeatures = sharedRead(Subscription.commands.offlineFeatures, (view, claims) => {
+  if (!isValid(view, claims)) return { refused: invalidSubscriptionToken };
+  const roles = callerOf(view).roles.map(({ name }) => name);
+  return { ok: { success: true, features, roles } };
 });
 
 /** The caller is not signed in, so the reply does not tell the account's uuid. */
@@ -56,9 +50,9 @@ function isValid(view: ClockedView, claims: Omit<SubscriptionClaims, 'userUuid'>
 }
 
 /** Anyone who knows the address may ask for it. Only the owner of the mailbox sees it. */
-export const mailSubscriptionToken = tell({
-  ...Subscription.tells.mailSubscriptionToken,
-  turn: (turn, { email: emailText }) => {
+export const mailSubscriptionToken = tell(
+  Subscription.tells.mailSubscriptionToken,
+  (turn, { email: emailText }) => {
     const { state, email } = turn.get(profileSlice);
     const isTheirs = state === 'active' && email === emailText;
     if (!isTheirs || isBanned(turn) || mailAddress(email) === undefined) return;
@@ -78,4 +72,4 @@ export const mailSubscriptionToken = tell({
       text: text.join('\n'),
     });
   },
-});
+);

@@ -30,12 +30,9 @@ const schedule = scheduleOf<Switch>({
 
 export const { set: setSwitch, remove: removeSwitch, forget: forgetSwitches } = schedule;
 
-export const watchSwitchesTimer = timer({
-  ...watchSwitches,
-  turn: (turn) => {
-    for (const each of turn.entries(switchMap).values()) watchOne(turn, each);
-    schedule.arm(turn);
-  },
+export const watchSwitchesTimer = timer(watchSwitches, (turn) => {
+  for (const each of turn.entries(switchMap).values()) watchOne(turn, each);
+  schedule.arm(turn);
 });
 
 function watchOne(turn: Turn, before: Switch): void {

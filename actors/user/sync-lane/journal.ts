@@ -142,8 +142,7 @@ const oldestPlan = (view: View) => ({
   }),
 });
 
-export const trimSyncJournalTimer = timer({
-  ...trimSyncJournal,
+export const trimSyncJournalTimer = timer(trimSyncJournal, {
   reads: oldestPlan,
   turn: (turn, _payload, { oldest }) => {
     const beyond = commandsOf(turn) - journaledMax;

@@ -41,16 +41,13 @@ const mintSyncTicket = signedInRead(
         },
 );
 
-const spendSyncTicket = command({
-  ...SyncLane.commands.spendSyncTicket,
-  turn: (turn, request) => {
-    const { activation, nonce, attempt, expiresAtMs } = request;
-    const isCurrent = activation === turn.activation.id && turn.nowMs < expiresAtMs;
-    if (!isCurrent || !laneMemory(turn).spend(nonce, attempt, expiresAtMs, turn.nowMs)) {
-      return { verdict: 'spent' as const };
-    }
-    return verdictOn(turn, request);
-  },
+const spendSyncTicket = command(SyncLane.commands.spendSyncTicket, (turn, request) => {
+  const { activation, nonce, attempt, expiresAtMs } = request;
+  const isCurrent = activation === turn.activation.id && turn.nowMs < expiresAtMs;
+  if (!isCurrent || !laneMemory(turn).spend(nonce, attempt, expiresAtMs, turn.nowMs)) {
+    return { verdict: 'spent' as const };
+  }
+  return verdictOn(turn, request);
 });
 
 type Spend = typeof SyncLane.commands.spendSyncTicket;
@@ -92,13 +89,13 @@ function holdVerdict(
   return isHeld ? 'held' : 'busy';
 }
 
-const releaseSyncCommand = command({
-  ...SyncLane.commands.releaseSyncCommand,
-  turn: (turn, { sessionUuid, commandId, hold }) => {
+const releaseSyncCommand = command(
+  SyncLane.commands.releaseSyncCommand,
+  (turn, { sessionUuid, commandId, hold }) => {
     laneMemory(turn).release(commandKey(sessionUuid, commandId), hold);
     return {};
   },
-});
+);
 
 export const syncLane = userPart(SyncLane, {
   name: 'sync-lane',

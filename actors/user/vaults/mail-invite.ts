@@ -28,15 +28,12 @@ const text = [
   'If you do not know who that is, there is nothing you need to do.',
 ].join('\n');
 
-export const mailVaultInviteTell = tell({
-  ...Vaults.tells.mailVaultInvite,
-  turn: (turn, { inviteUuid }) => {
-    const { state, email } = turn.get(profileSlice);
-    const recipient = mailAddress(email);
-    if (state !== 'active' || isBanned(turn) || recipient === undefined || !count(turn)) return;
-    const subject = 'You are invited to a shared vault';
-    sendMail(turn, { id: `vault-invite:${inviteUuid}`, source: 'other', recipient, subject, text });
-  },
+export const mailVaultInviteTell = tell(Vaults.tells.mailVaultInvite, (turn, { inviteUuid }) => {
+  const { state, email } = turn.get(profileSlice);
+  const recipient = mailAddress(email);
+  if (state !== 'active' || isBanned(turn) || recipient === undefined || !count(turn)) return;
+  const subject = 'You are invited to a shared vault';
+  sendMail(turn, { id: `vault-invite:${inviteUuid}`, source: 'other', recipient, subject, text });
 });
 
 /** False: there were as many today as there may be. */

@@ -121,18 +121,14 @@ export function noteLeft(turn: Turn, { vaultUuid, membership }: NumberedMembersh
   return true;
 }
 
-export const joinedTell = tell({
-  ...Vaults.tells.joined,
-  turn: (turn, joined) => {
-    const { state } = turn.get(profileSlice);
-    if (state === 'active') noteJoined(turn, joined);
-    else turn.tell(Vault, joined.vaultUuid).userGone();
-  },
+export const joinedTell = tell(Vaults.tells.joined, (turn, joined) => {
+  const { state } = turn.get(profileSlice);
+  if (state === 'active') noteJoined(turn, joined);
+  else turn.tell(Vault, joined.vaultUuid).userGone();
 });
 
 /** The user did not end this membership, so it goes into their audit trail. */
-export const leftTell = tell({
-  ...Vaults.tells.left,
+export const leftTell = tell(Vaults.tells.left, {
   reads: (view, { vaultUuid }) => notifyPlans(view, [selfRemoved(vaultUuid)]),
   turn: (turn, left, _sender, reads) => {
     if (!isActive(turn)) return;

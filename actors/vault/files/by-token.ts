@@ -12,8 +12,7 @@ import { moveCommands } from './move.ts';
 import { vaultFiles } from './own-files.ts';
 import { membersAndFilePlan, uploadCommands } from './uploads.ts';
 
-const mayUseFiles = sharedRead({
-  ...VaultFiles.commands.mayUseFiles,
+const mayUseFiles = sharedRead(VaultFiles.commands.mayUseFiles, {
   reads: (view, { by }) => accessPlan(view, by),
   answer: (view, { by, writes }, reads) => {
     const access = accessOf(view, by, reads);
@@ -22,8 +21,7 @@ const mayUseFiles = sharedRead({
   },
 });
 
-const deleteFile = command({
-  ...VaultFiles.commands.deleteFile,
+const deleteFile = command(VaultFiles.commands.deleteFile, {
   reads: membersAndFilePlan,
   turn: (turn, request, { files, ...reads }) => {
     const { claims } = request;
@@ -44,8 +42,7 @@ const accessAndFilePlan = (view: View, { claims }: { readonly claims: ValetClaim
   files: keys(file, [fileKey(view, claims.remoteIdentifier)]),
 });
 
-const openFile = sharedRead({
-  ...VaultFiles.commands.openFile,
+const openFile = sharedRead(VaultFiles.commands.openFile, {
   reads: accessAndFilePlan,
   answer: (view, { claims }, { files, ...reads }) => {
     const refused = refusalOfToken(view, claims, accessOf(view, claims.userUuid, reads));
@@ -53,8 +50,7 @@ const openFile = sharedRead({
   },
 });
 
-const checkToken = sharedRead({
-  ...VaultFiles.commands.checkToken,
+const checkToken = sharedRead(VaultFiles.commands.checkToken, {
   reads: accessAndFilePlan,
   answer: (view, { claims, uploadUuid }, { files, ...reads }) => {
     const refused = refusalOfToken(view, claims, accessOf(view, claims.userUuid, reads));

@@ -25,8 +25,7 @@ export const vaultFileMoves = fileMoves({
   },
 });
 
-const prepare = command({
-  ...VaultFiles.commands.prepareFileTransfer,
+const prepare = command(VaultFiles.commands.prepareFileTransfer, {
   reads: (view, request) => ({
     ...accessPlan(view, request.claims.userUuid),
     files: keys(file, [fileKey(view, request.claims.remoteIdentifier)]),
@@ -44,8 +43,7 @@ const prepare = command({
 });
 
 /** Reserves quota at the vault's owner, unless the file counts in that user's quota already. */
-const apply = workflow({
-  ...VaultFiles.commands.applyFileTransfer,
+const apply = workflow(VaultFiles.commands.applyFileTransfer, {
   run: async (steps, { claims, file: moving, fromOwnerUuid }): Promise<Answer<Record<string, never>>> => {
     const first = await steps.turn(writing(claims, (_turn, vault) => ({ ownerUuid: vault.owner_uuid })));
     if (isRefused(first)) return first;
@@ -80,8 +78,7 @@ const apply = workflow({
 export const moveCommands = {
   prepareFileTransfer: prepare,
   applyFileTransfer: apply,
-  finalizeFileTransfer: command({
-    ...VaultFiles.commands.finalizeFileTransfer,
+  finalizeFileTransfer: command(VaultFiles.commands.finalizeFileTransfer, {
     reads: (view, { claims }) => vaultFileMoves.plan(view, claims.id),
     turn: (turn, { claims, applied }, reads) => ({
       ok: { moved: vaultFileMoves.finalize(turn, claims.id, applied, reads) },

@@ -41,8 +41,7 @@ function transferFiles(turn: Turn, { file_bytes, position: at, owner_uuid }: Vau
   turn.tell(Files, owner_uuid).vaultFiles({ bytes: { used: file_bytes, at }, ended: [] });
 }
 
-const eraseFilesTimer = timer({
-  ...eraseFiles,
+const eraseFilesTimer = timer(eraseFiles, {
   reads: (view) => ({
     files: range(file, { after: 0, through: view.get(filesSlice).sequence, limit: eraseBatchMax }),
   }),

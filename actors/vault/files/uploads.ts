@@ -120,8 +120,7 @@ async function holdToOpen(
   return (await holdAt(steps, ownerUuid, { ...held, givesUp })) ?? { givesUp };
 }
 
-const open = workflow({
-  ...VaultFiles.commands.openUpload,
+const open = workflow(VaultFiles.commands.openUpload, {
   run: async (steps, { claims, uploadUuid }): Promise<Answer<Record<never, never>>> => {
     const first = await steps.turn(
       writing(claims, (turn, vault) => {
@@ -152,47 +151,40 @@ const open = workflow({
   },
 });
 
-const begin = workflow({
-  ...VaultFiles.commands.beginChunk,
-  run: async (steps, { claims, ...chunk }) => {
-    const wrong = refusalOfChunk(chunk);
-    if (wrong !== undefined) return wrong;
-    const { remoteIdentifier } = claims;
-    const run = (turn: Turn, vault: VaultRow) =>
-      beginChunk(turn, vaultFiles(turn, vault), { remoteIdentifier, ...chunk });
-    const first = await steps.turn(
-      writing(claims, (turn, vault) => {
-        const held = heldWith(turn, { remoteIdentifier, bytes: chunk.bytes });
-        const isGranted =
-          held === undefined || held.bytes <= (turn.entry(grantMap, held.uploadUuid)?.bytes ?? 0);
-        if (isGranted) return { begun: run(turn, vault) };
-        return {
-          lacks: { holdUuid: held.uploadUuid, by: claims.userUuid, bytes: held.bytes },
-          ownerUuid: vault.owner_uuid,
-        };
-      }),
-    );
-    if (isRefused(first)) return first;
-    if ('begun' in first) return answerOf(first.begun);
-    const refused = await holdAt(steps, first.ownerUuid, first.lacks);
-    if (refused !== undefined) return refused;
-    return answerOf(await steps.turn(granted(claims, first.ownerUuid, first.lacks, run)));
-  },
+const begin = workflow(VaultFiles.commands.beginChunk, async (steps, { claims, ...chunk }) => {
+  const wrong = refusalOfChunk(chunk);
+  if (wrong !== undefined) return wrong;
+  const { remoteIdentifier } = claims;
+  const run = (turn: Turn, vault: VaultRow) =>
+    beginChunk(turn, vaultFiles(turn, vault), { remoteIdentifier, ...chunk });
+  const first = await steps.turn(
+    writing(claims, (turn, vault) => {
+      const held = heldWith(turn, { remoteIdentifier, bytes: chunk.bytes });
+      const isGranted =
+        held === undefined || held.bytes <= (turn.entry(grantMap, held.uploadUuid)?.bytes ?? 0);
+      if (isGranted) return { begun: run(turn, vault) };
+      return {
+        lacks: { holdUuid: held.uploadUuid, by: claims.userUuid, bytes: held.bytes },
+        ownerUuid: vault.owner_uuid,
+      };
+    }),
+  );
+  if (isRefused(first)) return first;
+  if ('begun' in first) return answerOf(first.begun);
+  const refused = await holdAt(steps, first.ownerUuid, first.lacks);
+  if (refused !== undefined) return refused;
+  return answerOf(await steps.turn(granted(claims, first.ownerUuid, first.lacks, run)));
 });
 
-const finish = workflow({
-  ...VaultFiles.commands.finishChunk,
-  run: async (steps, { claims, ...stored }) => {
-    const { remoteIdentifier } = claims;
-    const run = (turn: Turn, vault: VaultRow) =>
-      finishChunk(turn, vaultFiles(turn, vault), { remoteIdentifier, ...stored });
-    return answerOf(await steps.turn(writing(claims, run)));
-  },
+const finish = workflow(VaultFiles.commands.finishChunk, async (steps, { claims, ...stored }) => {
+  const { remoteIdentifier } = claims;
+  const run = (turn: Turn, vault: VaultRow) =>
+    finishChunk(turn, vaultFiles(turn, vault), { remoteIdentifier, ...stored });
+  return answerOf(await steps.turn(writing(claims, run)));
 });
 
 /** The member who began the upload may do so even without other rights, as nothing is gained by it. */
-const abandon = command({
-  ...VaultFiles.commands.abandonChunk,
+const abandon = command(VaultFiles.commands.abandonChunk, {
   reads: (view, { claims: { remoteIdentifier }, uploadUuid }) =>
     abandonPlan(view, { remoteIdentifier, uploadUuid }),
   turn: (turn, { claims: { remoteIdentifier }, ...abandoned }, reads) =>
@@ -205,34 +197,26 @@ export const membersAndFilePlan = (view: View, request: ByToken) => ({
   files: keys(file, [fileKey(view, request.claims.remoteIdentifier)]),
 });
 
-const close = workflow({
-  ...VaultFiles.commands.closeUpload,
-  run: (steps, request) => {
-    const { claims } = request;
-    return closePersisted(steps, claims.remoteIdentifier, {
-      reads: (view) => membersAndFilePlan(view, request),
-      early: (turn, reads) => {
-        const memberList = memberListFor(turn, claims.userUuid, reads);
-        const refused = refusalOfToken(turn, claims, memberList && rightsOf(memberList));
-        return refused ?? answerToRepeatedClose(turn, claims);
-      },
-      close: (turn, { files, ...reads }) => {
-        const memberList = memberListFor(turn, claims.userUuid, reads);
-        if (memberList === undefined) return invalidToken;
-        const replaced = files.get(fileKey(turn, claims.remoteIdentifier));
-        const closed = closeUpload(
-          turn,
-          vaultFiles(turn, memberList.vault),
-          claims.remoteIdentifier,
-          replaced,
-        );
-        if (isRefused(closed)) return closed;
-        redeem(turn, claims, 'close');
-        addNotifications(turn, memberList.members, 'shared_vault_file_uploaded', turn.get(head).position);
-        return answerOf(closed);
-      },
-    });
-  },
+const close = workflow(VaultFiles.commands.closeUpload, (steps, request) => {
+  const { claims } = request;
+  return closePersisted(steps, claims.remoteIdentifier, {
+    reads: (view) => membersAndFilePlan(view, request),
+    early: (turn, reads) => {
+      const memberList = memberListFor(turn, claims.userUuid, reads);
+      const refused = refusalOfToken(turn, claims, memberList && rightsOf(memberList));
+      return refused ?? answerToRepeatedClose(turn, claims);
+    },
+    close: (turn, { files, ...reads }) => {
+      const memberList = memberListFor(turn, claims.userUuid, reads);
+      if (memberList === undefined) return invalidToken;
+      const replaced = files.get(fileKey(turn, claims.remoteIdentifier));
+      const closed = closeUpload(turn, vaultFiles(turn, memberList.vault), claims.remoteIdentifier, replaced);
+      if (isRefused(closed)) return closed;
+      redeem(turn, claims, 'close');
+      addNotifications(turn, memberList.members, 'shared_vault_file_uploaded', turn.get(head).position);
+      return answerOf(closed);
+    },
+  });
 });
 
 export const uploadCommands = {

@@ -35,8 +35,7 @@ const plan = (view: View) => ({
 });
 type Reads = PlanResults<ReturnType<typeof plan>>;
 
-const importVault = command({
-  ...VaultImport.commands.importVault,
+const importVault = command(VaultImport.commands.importVault, {
   creates: true,
   reads: plan,
   turn: (turn, imported, reads) => {
@@ -63,8 +62,7 @@ const importVault = command({
 });
 
 /** For the commands that compare both servers, and that end what the other one has deleted. */
-const importShowVault = sharedRead({
-  ...VaultImport.commands.importShowVault,
+const importShowVault = sharedRead(VaultImport.commands.importShowVault, {
   reads: plan,
   answer: (view, _request, { vaults, members, invites }) => {
     const row = vaults.get(vaultKey(view));

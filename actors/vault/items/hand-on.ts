@@ -50,8 +50,7 @@ function pagePlan(
   return { page: range(item, { after, through, limit: items, budgetBytes: bytes, subset: 'present' }) };
 }
 
-export const handItemsOnTimer = timer({
-  ...handItemsOn,
+export const handItemsOnTimer = timer(handItemsOn, {
   reads: pagePlan,
   turn: (turn, { isAwaiting }, { page }: Reads) => {
     if (turn.get(statusSlice) !== 'open') return;

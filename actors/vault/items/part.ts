@@ -28,8 +28,7 @@ import { applyItemTransfer, finalizeItemTransfer, saveItems } from './save-items
 const { finalizeOverdueTransfer } = VaultItems.timers;
 
 /** One item of the vault for the member who owns it. The user has to be a member at the moment of the read. */
-const getItem = sharedRead({
-  ...VaultItems.commands.getItem,
+const getItem = sharedRead(VaultItems.commands.getItem, {
   reads: (view, { by, uuid }) => ({
     ...oneItemPlan(view, uuid),
     member: keys(memberTable, [memberKey(view, by)]),
@@ -56,20 +55,17 @@ export const vaultItems = vaultPart(VaultItems, {
     deleteRevision,
   },
   tells: {
-    deletedHere: tell({
-      ...VaultItems.tells.deletedHere,
+    deletedHere: tell(VaultItems.tells.deletedHere, {
       reads: (_view, payload) => formerCollectionsPlan(payload),
       turn: (turn, payload, _sender, reads) => tellFormerCollections(turn, payload, reads),
     }),
-    deletedElsewhere: tell({
-      ...VaultItems.tells.deletedElsewhere,
+    deletedElsewhere: tell(VaultItems.tells.deletedElsewhere, {
       reads: remainingRevisionsPlan,
       turn: (turn, payload, _sender, reads) => removeRemainingRevisions(turn, payload, reads),
     }),
   },
   timers: {
-    finalizeOverdueTransfer: timer({
-      ...finalizeOverdueTransfer,
+    finalizeOverdueTransfer: timer(finalizeOverdueTransfer, {
       reads: (view, { id }) => finalizeTransferOutPlan(view, id),
       turn: (turn, { id }, reads) => finalizeTransferOut({ turn, id, reads }),
     }),

@@ -30,8 +30,7 @@ const removeBatchMax = 500;
 const { returnToOwners } = VaultItems.jobs;
 const { finalizeOverdueTransfer } = VaultItems.timers;
 
-export const returnToOwnersJob = job({
-  ...returnToOwners,
+export const returnToOwnersJob = job(returnToOwners, {
   timeoutMs,
   run: async (run) => {
     const untilMs = run.nowMs + runMs;

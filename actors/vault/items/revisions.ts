@@ -53,8 +53,7 @@ const outOfVault = (row: RevisionRow): RevisionRow => ({
   key_system_identifier: null,
 });
 
-export const listRevisions = command({
-  ...VaultItems.commands.listRevisions,
+export const listRevisions = command(VaultItems.commands.listRevisions, {
   reads: (view, query) => ({ ...memberPlan(view, query), ...historyPlan(view.self.id, query.itemUuid) }),
   turn: (turn, query, reads) => {
     const readable = readableBy(turn, query, reads);
@@ -64,8 +63,7 @@ export const listRevisions = command({
   },
 });
 
-export const getRevision = command({
-  ...VaultItems.commands.getRevision,
+export const getRevision = command(VaultItems.commands.getRevision, {
   reads: (view, query) => ({ ...memberPlan(view, query), ...revisionPlan(view.self.id, query) }),
   turn: (turn, query, reads) => {
     const readable = readableBy(turn, query, reads);
@@ -74,8 +72,7 @@ export const getRevision = command({
   },
 });
 
-export const deleteRevision = command({
-  ...VaultItems.commands.deleteRevision,
+export const deleteRevision = command(VaultItems.commands.deleteRevision, {
   reads: (view, query) => ({ ...memberPlan(view, query), ...revisionPlan(view.self.id, query) }),
   turn: (turn, query, reads) => {
     const row = readableBy(turn, query, reads) && revisionIn(reads, turn.self.id, query);

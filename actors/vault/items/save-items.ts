@@ -51,8 +51,7 @@ interface Reads extends StoredReads {
   readonly member: KeysResult<typeof memberTable>;
 }
 
-export const saveItems = command({
-  ...VaultItems.commands.saveItems,
+export const saveItems = command(VaultItems.commands.saveItems, {
   reads: (view, request) => ({
     ...memberPlan(view, request),
     ...storedPlan({ view, request: requestOf(request), items: request.items }),
@@ -64,8 +63,7 @@ export const saveItems = command({
   },
 });
 
-export const applyItemTransfer = command({
-  ...VaultItems.commands.applyItemTransfer,
+export const applyItemTransfer = command(VaultItems.commands.applyItemTransfer, {
   reads: (view, request) => ({
     ...memberPlan(view, request),
     ...storedPlan({
@@ -226,8 +224,7 @@ const conflictWithoutVaultFields = ({ server_item, ...conflict }: Conflict): Con
   ...(server_item && { server_item: withoutVaultFields(server_item) }),
 });
 
-export const finalizeItemTransfer = command({
-  ...VaultItems.commands.finalizeItemTransfer,
+export const finalizeItemTransfer = command(VaultItems.commands.finalizeItemTransfer, {
   reads: (view, { id, applied }) => finalizeTransferOutPlan(view, id, applied),
   turn: (turn, { id, applied, by }, reads) => {
     finalizeTransferOut({ turn, id, applied, reads, by });

@@ -26,8 +26,7 @@ import { part } from './members.ts';
 import { tearDownLater } from './tear-down.ts';
 
 export const end = (hooks: RaisedHooks) =>
-  command({
-    ...Vault.commands.end,
+  command(Vault.commands.end, {
     repeat: 'recorded',
     reads: (view) => ({ ...memberListPlan(view), ...pendingPlan(view) }),
     turn: (turn, { by }, { pending, ...reads }) => {
@@ -59,8 +58,7 @@ function endForAll(
  * removes an invite, so that a deleted account cannot accept it.
  */
 export const userGone = (hooks: RaisedHooks) =>
-  tell({
-    ...Vault.tells.userGone,
+  tell(Vault.tells.userGone, {
     creates: true,
     reads: (view) => ({ ...memberListPlan(view), ...pendingPlan(view) }),
     turn: (turn, _nothing, { address: { id: gone } }, { pending, ...reads }) => {

@@ -70,8 +70,7 @@ const withoutMessage = [
 
 type PendingInvite = Pick<InviteRow, 'invitee' | 'uuid' | 'sender_uuid'>;
 
-const invite = command({
-  ...Vault.commands.invite,
+const invite = command(Vault.commands.invite, {
   repeat: 'recorded',
   reads: (view, { recipientUuid }) => ({
     ...memberListPlan(view),
@@ -107,8 +106,7 @@ const invite = command({
 const sentBy = (by: string, inviteUuid: string) => (each: PendingInvite) =>
   each.uuid === inviteUuid && each.sender_uuid === by;
 
-const changeInvite = command({
-  ...Vault.commands.changeInvite,
+const changeInvite = command(Vault.commands.changeInvite, {
   reads: (view) => ({ invites: range(vaultInviteTable, { ...everything(view), columns: withoutMessage }) }),
   turn: (turn, { by, inviteUuid, ...invitation }, { invites }) => {
     const before = invites.rows.find(sentBy(by, inviteUuid));
@@ -134,8 +132,7 @@ function inviteRowOf(
   };
 }
 
-const acceptInvite = command({
-  ...Vault.commands.acceptInvite,
+const acceptInvite = command(Vault.commands.acceptInvite, {
   reads: (view, { by }) => ({ ...memberListPlan(view), ...invitePlan(view, by) }),
   turn: (turn, { by, inviteUuid }, { invite, ...reads }) => {
     const memberList = memberListOf(turn, reads);
@@ -157,8 +154,7 @@ const acceptInvite = command({
   },
 });
 
-const endInvite = command({
-  ...Vault.commands.endInvite,
+const endInvite = command(Vault.commands.endInvite, {
   repeat: 'recorded',
   reads: pendingPlan,
   turn: (turn, { by, inviteUuid }, { pending }) => {
@@ -170,16 +166,14 @@ const endInvite = command({
   },
 });
 
-const sentInvites = sharedRead({
-  ...Vault.commands.sentInvites,
+const sentInvites = sharedRead(Vault.commands.sentInvites, {
   reads: (view) => ({ invites: range(vaultInviteTable, everything(view)) }),
   answer: (_view, { by }, { invites }) => ({
     invites: invites.rows.filter(({ sender_uuid }) => sender_uuid === by).map(inviteResponse),
   }),
 });
 
-const cancelInvites = command({
-  ...Vault.commands.cancelInvites,
+const cancelInvites = command(Vault.commands.cancelInvites, {
   reads: pendingPlan,
   turn: (turn, { by }, { pending }) => {
     cancel(

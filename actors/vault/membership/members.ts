@@ -23,8 +23,7 @@ const noSuchMember = refuse.badRequest('This user is not a member of the shared 
 const cannotRemoveOwner = refuse.badRequest('The owner of a shared vault cannot be removed from it.');
 const ownSurvivor = refuse.badRequest('The owner of a shared vault cannot be its survivor.');
 
-const members = sharedRead({
-  ...Vault.commands.members,
+const members = sharedRead(Vault.commands.members, {
   reads: memberListPlan,
   answer: (view, { by }, reads) => {
     const memberList = memberListFor(view, by, reads);
@@ -34,8 +33,7 @@ const members = sharedRead({
   },
 });
 
-const removeMember = command({
-  ...Vault.commands.removeMember,
+const removeMember = command(Vault.commands.removeMember, {
   repeat: 'recorded',
   reads: memberListPlan,
   turn: (turn, { by, userUuid }, reads) => {
@@ -59,8 +57,7 @@ export function part(turn: Turn, { vault, members }: MemberList, leaving: Member
   addNotifications(turn, others, 'user_removed_from_shared_vault', position);
 }
 
-const designateSurvivor = command({
-  ...Vault.commands.designateSurvivor,
+const designateSurvivor = command(Vault.commands.designateSurvivor, {
   reads: memberListPlan,
   turn: (turn, { by, userUuid }, reads) => {
     const memberList = memberListFor(turn, by, reads);
@@ -86,8 +83,7 @@ function designate(turn: Turn, memberList: MemberList, survivor: MemberRow): voi
 }
 
 /** A gateway without sockets of members is not subscribed. */
-const subscribe = command({
-  ...Vault.commands.subscribe,
+const subscribe = command(Vault.commands.subscribe, {
   reads: (view, { users }) => ({
     members: keys(
       memberTable,

@@ -16,8 +16,7 @@ import { memberCommands } from './members.ts';
 import { tearDownTimer } from './tear-down.ts';
 
 /** Makes a vault. The user who makes it owns it and is its first member. */
-const create = command({
-  ...Vault.commands.create,
+const create = command(Vault.commands.create, {
   creates: true,
   reads: memberListPlan,
   turn: (turn, { by }, reads) => {

@@ -20,8 +20,7 @@ export function tearDownLater(turn: Turn): void {
 
 /** Removes the history of the vault's items in bounded commits, and then the actor. */
 export const tearDownTimer = (hooks: RaisedHooks) =>
-  timer({
-    ...tearDown,
+  timer(tearDown, {
     reads: (view) => ({
       revisions: range(revision, {
         after: 0,

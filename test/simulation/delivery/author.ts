@@ -26,25 +26,25 @@ export const authorKind = kind({
   uses: [UserSecrets],
   slices: [letters, outcomes],
   commands: {
-    write: command({
-      request: z.object({ id: z.string(), source: mailSourceSchema }),
-      reply: z.null(),
-      creates: true,
-      repeat: 'recorded',
-      turn: (turn, { id, source }) => {
-        const { self } = turn;
-        turn.set(letters, [...turn.get(letters), id]);
-        const listener = { kind: self.kind, id: self.id, key: id };
-        const content = { recipient: `${id}@letters.test`, subject: 'A letter', text: id };
-        tellToSend(turn, sealMail(turn, { id, source, userUuid: self.id, listener, ...content }));
-        return null;
+    write: command(
+      { request: z.object({ id: z.string(), source: mailSourceSchema }), reply: z.null() },
+      {
+        creates: true,
+        repeat: 'recorded',
+        turn: (turn, { id, source }) => {
+          const { self } = turn;
+          turn.set(letters, [...turn.get(letters), id]);
+          const listener = { kind: self.kind, id: self.id, key: id };
+          const content = { recipient: `${id}@letters.test`, subject: 'A letter', text: id };
+          tellToSend(turn, sealMail(turn, { id, source, userUuid: self.id, listener, ...content }));
+          return null;
+        },
       },
-    }),
+    ),
   },
   tells: {
-    mailOutcome: tell({
-      payload: mailOutcomeSchema,
-      turn: (turn, { id, outcome }) => turn.set(outcomes, [...turn.get(outcomes), { id, outcome }]),
-    }),
+    mailOutcome: tell({ payload: mailOutcomeSchema }, (turn, { id, outcome }) =>
+      turn.set(outcomes, [...turn.get(outcomes), { id, outcome }]),
+    ),
   },
 });
