@@ -20,22 +20,9 @@ export const notRun: readonly NotRun[] = [
     reason: 'needs the PostgreSQL of a system and fixed ports; test/cluster starts three such processes',
   },
   {
-    file: 'docs/operations.md',
-    section: 'With Compose',
-    reason:
-      'needs a container engine with a registry; test/helm/documents.test.ts reads them as Compose would',
-  },
-  {
     file: 'docs/kubernetes.md',
     section: 'The image',
     beginning: 'docker push',
     reason: 'needs a registry of images; test/kubernetes gives the same image to the nodes',
-  },
-  {
-    file: 'docs/kubernetes.md',
-    section: 'Without Kubernetes',
-    beginning: 'docker compose up',
-    reason:
-      'needs a container engine with a registry; test/helm/compose.test.ts reads the settings and the secrets',
   },
 ];

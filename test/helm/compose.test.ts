@@ -25,7 +25,7 @@ const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, i
 const { makeFolder, makeSecretKey, makePassword, makeUrl, letServersRead } = commandsOf(
   'docs/kubernetes.md',
   'Without Kubernetes',
-  ['makeFolder', 'makeSecretKey', 'makePassword', 'makeUrl', 'letServersRead'],
+  ['makeFolder', 'makeSecretKey', 'makePassword', 'makeUrl', 'letServersRead', 'up'],
 );
 
 test.before(buildComposeReader);

@@ -135,6 +135,7 @@ const composeCommands = documentFiles.flatMap((file) =>
 /** The services that a command names. */
 function servicesOf(command: string): readonly string[] {
   const { name, args } = parsedCompose(command);
+  if (name === 'cp') return args.filter((each) => each.includes(':')).map((each) => each.split(':')[0] ?? '');
   // The others are what runs in it.
   return name === 'exec' || name === 'run' ? args.slice(0, 1) : args;
 }
