@@ -1,14 +1,14 @@
-/** Why a command failed, in one sentence, and the exit code that tells scripts. */
+/** Why a command failed: one sentence for people, and an exit code for scripts. */
 import { type ServiceError, status } from '@grpc/grpc-js';
 
-/** As in sysexits(3), if it has one. */
+/** From sysexits(3), where it has a fitting code. */
 export const exitCodes = {
   ok: 0,
   /** The cluster refuses: there is no such thing, or the action is not allowed. */
   refused: 1,
   /** The command line is wrong. */
   usage: 64,
-  /** The request is done except for a part, which the message names. */
+  /** A part of the request was not done. The message names it. */
   incomplete: 65,
   /** The cluster cannot answer now; trying later may help. */
   unavailable: 69,
@@ -66,7 +66,7 @@ function sentence({ code, details }: ServiceError, address: string, deadlineMs: 
   }
 }
 
-/** The library's own words, not ours. */
+/** These beginnings are texts of the gRPC library. */
 const isConnectionProblem = (details: string) =>
   /^(No connection established|Connection dropped|Name resolution failed|Stream|Call|Failed)/i.test(details);
 

@@ -1,7 +1,7 @@
 /**
- * How callers and this server prove themselves. A caller shows a certificate or the token of the internal API, or reaches the
- * socket file. The token is derived from the root secret, so it is the same for all nodes. Callers send it as
- * `authorization: Bearer <token>`.
+ * How callers of the internal API and this server authenticate. A caller shows a certificate, sends the token, or connects by the
+ * socket file, which only its owner can open. The token is derived from the root secret, so it is the same for all nodes. Callers
+ * send it as `authorization: Bearer <token>`.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
@@ -11,9 +11,9 @@ import type { Keyring } from '../runtime/keyring.ts';
 export const internalApiToken = (keyring: Keyring): string =>
   keyring.derive('internal-api-token').toString('hex');
 
-/** Runs before anything is read from a call. */
+/** Refuses calls without the token, before anything of their body is read. */
 export function demandToken(token: string): ServerInterceptor {
-  // Digests, so that the time taken reveals nothing about how close a guess was.
+  // Comparing digests takes the same time for every guess, so the time reveals nothing.
   const expected = digestOf(`Bearer ${token}`);
   return (_method, call) =>
     new ServerInterceptingCall(call, {
@@ -33,19 +33,19 @@ export function demandToken(token: string): ServerInterceptor {
 
 const digestOf = (text: string | Buffer): Buffer => createHash('sha256').update(text).digest();
 
-/** PEM, as in the files. */
+/** The contents of PEM files. */
 interface ServerCertificate {
   readonly certificate: Buffer;
   readonly key: Buffer;
-  /** With it, callers must show a certificate signed by one of these. */
+  /** If set, callers must show a certificate that one of these authorities has signed. */
   readonly clientCa: Buffer | undefined;
 }
 
-/** Plain text without a certificate. @throws Error if they are not certificates or do not match */
+/** Without a certificate the connection is not encrypted. @throws Error if the files are no certificates or do not match */
 export function serverCredentials(tls: ServerCertificate | undefined): ServerCredentials {
   if (tls === undefined) return ServerCredentials.createInsecure();
   const { certificate, key, clientCa } = tls;
-  // Checked here, because the error would go unnoticed at the first connection.
+  // Without this check a wrong certificate would only fail the first connection, unnoticed by the operator.
   createSecureContext({ cert: certificate, key });
   if (clientCa !== undefined && !clientCa.includes('-----BEGIN CERTIFICATE-----')) {
     throw new Error('the file of authorities for callers holds no certificate');

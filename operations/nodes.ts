@@ -1,4 +1,4 @@
-/** Nodes and shards of the cluster, read from the database. */
+/** Describes the nodes and shards of the cluster to operators, from what the database says of them. */
 import {
   type ClusterListShardsRequest,
   type ClusterListShardsResponse,
@@ -25,7 +25,7 @@ export function nodesOf(nodes: readonly NodeReport[], shards: readonly ShardRepo
   }));
 }
 
-/** Whether a node other than `node` would take its shards. */
+/** Whether another node could take over the shards of `node`. */
 export function hasOtherHost(nodes: readonly NodeReport[], node: string): boolean {
   return nodes.some((other) => other.id !== node && stateOf(other) === NodeState.LIVE && other.runsActors);
 }
@@ -64,7 +64,7 @@ export function listedShards(
   };
 }
 
-/** Including shards that no node has ever taken. */
+/** All shards, also those that no node has ever claimed. */
 function everyShard(
   owners: readonly NodeReport[],
   rows: readonly ShardReport[],

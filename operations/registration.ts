@@ -1,4 +1,4 @@
-/** `scriptorium.v1.Registration`: whether new users may register. Administrators can set the same in a client. */
+/** `scriptorium.v1.Registration`: whether new users may register. Administrators can also set it in a client. */
 import { Instance, instanceId, registrationOf } from '../actors/instance/contract.ts';
 import type { RegistrationService } from '../proto/generated/scriptorium/v1/registration.ts';
 import { type AskOptions, unlessAbsent } from '../runtime/handles.ts';

@@ -13,7 +13,7 @@ export const exitCodes = {
   config: 78,
 } as const;
 
-/** A reason not to start that its reader can act on. It is printed as it is, without a stack. */
+/** The server cannot start, and the message tells the operator what to do. It is printed without a stack trace. */
 export class StartError extends Error {
   readonly exitCode: number;
   constructor(message: string, exitCode: number, options?: ErrorOptions) {

@@ -1,11 +1,12 @@
 /**
  * Valet tokens (docs/protocol/files.md, "Valet tokens"). Each allows a client one operation on one file. Requests for the bytes
- * of files may go to another host. They carry no session token, but only this one.
+ * of files may go to another host, so they carry a valet token and no session token.
  *
  *     <claims, JSON, base64url>.<mac, base64url>
  *
- * `mac` is the first 16 bytes of HMAC-SHA-256 over the text before its dot. Nothing of a token is stored until it is redeemed: the
- * user's actor checks each time whether its session still lives. Each has an id of its own, so no two are the same.
+ * `mac` is the first 16 bytes of HMAC-SHA-256 over the text before the dot. The server stores nothing when it makes a token. On
+ * each use, the user's actor checks whether the session of the token still lives. Each token has an id of its own, so no two are
+ * the same.
  */
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
@@ -30,7 +31,7 @@ export type Move = z.infer<typeof moveSchema>;
 
 export const valetClaimsSchema = z.object({
   id: z.string(),
-  /** The user in whose session it was made. */
+  /** The user for whose session it was made. */
   userUuid: z.string(),
   sessionUuid: z.string(),
   operation: z.enum(valetOperations),
@@ -47,12 +48,12 @@ export type ValetClaims = Readonly<z.infer<typeof valetClaimsSchema>>;
 
 export interface ValetTokens {
   mint(claims: Omit<ValetClaims, 'id'>): string;
-  /** Undefined if it is malformed or not of this server. It may have expired. */
+  /** Undefined if the token is malformed or was not made by this server. The caller checks whether it has expired. */
   verify(token: string): ValetClaims | undefined;
 }
 export const ValetTokens = dependency<ValetTokens>('the valet tokens');
 
-const form = /^([\w-]{1,1000})\.([\w-]{22})$/;
+const tokenPattern = /^([\w-]{1,1000})\.([\w-]{22})$/;
 
 export function createValetTokens(keyring: Keyring, random: Pick<Random, 'bytes'>): ValetTokens {
   const key = keyring.derive('valet-token');
@@ -65,9 +66,9 @@ export function createValetTokens(keyring: Keyring, random: Pick<Random, 'bytes'
       return `${signed}.${macOf(signed)}`;
     },
     verify(token) {
-      const [, signed = '', mac = ''] = form.exec(token) ?? [];
+      const [, signed = '', mac = ''] = tokenPattern.exec(token) ?? [];
       if (!equalInConstantTime(mac, macOf(signed))) return undefined;
-      // This server's key made it, but maybe another release with other claims.
+      // The key is this server's, but another release with other claims may have made the token.
       return valetClaimsSchema.safeParse(JSON.parse(Buffer.from(signed, 'base64url').toString())).data;
     },
   };

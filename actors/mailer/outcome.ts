@@ -1,4 +1,4 @@
-/** Tells the actor that a mail names of the outcome of the mail. */
+/** Reports the outcome of a mail to its listener: the actor that asked to be told, if the mail names one. */
 import type { Turn } from '../../runtime/command.ts';
 import { contract } from '../../runtime/contract.ts';
 import { type MailOutcome, mailOutcomeSchema, type SealedMail } from './contract.ts';

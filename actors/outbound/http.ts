@@ -1,18 +1,18 @@
 /**
- * The one way out of this server over HTTP: for captcha servers, mail relays and other providers.
+ * All HTTP requests of this server to other servers, such as captcha servers and mail providers, go through this port.
  *
- *   - The caller says who chose the destination. A destination that the operator has fixed may be anywhere. Any other is checked on
- *     every connection: it has to be an address that the whole internet can reach (`public-address.ts`).
- *   - `http` and `https` alone, and no credentials in addresses. A redirect is an answer like any other unless asked for.
+ *   - The caller says where the destination comes from. The operator may name any destination. One that a user or another server
+ *     has named must be a public internet address, which is checked on every connection (`public-address.ts`).
+ *   - URLs are `http` or `https`, without credentials. Redirects are returned to the caller unless `redirectsMax` allows them.
  *   - Everything is bounded: the time from the call to the last byte, the size of the decompressed answer, and the requests in
- *     flight and waiting.
- *   - No error contains an address, header or body, and nothing is logged: any of them may hold a secret.
+ *     flight and in the queue.
+ *   - No error contains a URL, a header or a body, and nothing is logged, because any of them may hold a secret.
  */
 import { dependency } from '../../runtime/dependency.ts';
 
 /**
- * `fixed`   the operator's settings name it: it may be private
- * `checked` a user or another server has named it
+ * `fixed`   the operator's settings name it, so it may be in a private network
+ * `checked` a user or another server names it, so it must be public
  */
 export type Destination = 'fixed' | 'checked';
 
@@ -20,14 +20,14 @@ export interface OutboundRequest {
   readonly destination: Destination;
   readonly url: string | URL;
   readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** In lower case. Headers of the connection cannot be set. */
+  /** Names in lower case. Headers of the connection cannot be set. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** The time for everything: waiting for room, names, connections, redirects, the answer to its last byte. */
+  /** The time for everything: the queue, name resolution, connections, redirects, and the answer to its last byte. */
   readonly timeoutMs: number;
   /** The longest body of an answer, decompressed. */
   readonly answerBytesMax: number;
-  /** None unless given. A redirect to another origin is checked, and carries neither headers nor a body. */
+  /** 0 by default. A redirect to another origin is checked as `checked`, and carries neither headers nor a body. */
   readonly redirectsMax?: number;
   readonly signal?: AbortSignal;
 }
@@ -39,7 +39,7 @@ export interface OutboundAnswer {
   readonly body: Buffer;
 }
 
-/** An answer that is read while it comes. It is not among those in flight or waiting: its caller bounds how many there are. */
+/** A request whose answer is read while it arrives. It does not count as in flight: its caller bounds how many there are. */
 export interface OutboundStreamRequest extends Omit<OutboundRequest, 'redirectsMax'> {
   /** How long the server may be silent while the caller waits: before the head, and between any two chunks. */
   readonly idleTimeoutMs: number;
@@ -47,14 +47,14 @@ export interface OutboundStreamRequest extends Omit<OutboundRequest, 'redirectsM
 
 export interface OutboundStream extends Omit<OutboundAnswer, 'body'> {
   /**
-   * Decompressed. The server is asked for more only as these are consumed. Iterate it once, or abort `signal`.
+   * Decompressed. The other server's next bytes are read only once these are consumed. Iterate it once, or abort `signal`.
    * @throws OutboundError and nothing else
    */
   readonly chunks: AsyncIterable<Buffer>;
 }
 
 export interface OutboundStreams {
-  /** Resolves once the head of the answer is there, whatever its status. @throws OutboundError and nothing else */
+  /** Resolves once the head of the answer has arrived, whatever its status. @throws OutboundError and nothing else */
   open(request: OutboundStreamRequest): Promise<OutboundStream>;
 }
 
@@ -82,7 +82,7 @@ export type OutboundFailure =
 
 export class OutboundError extends Error {
   readonly failure: OutboundFailure;
-  /** False if certainly no server has got anything of the request. */
+  /** False if it is certain that no server has received any of the request. */
   readonly mayHaveArrived: boolean;
 
   constructor(failure: OutboundFailure, mayHaveArrived: boolean) {

@@ -1,10 +1,11 @@
 /**
- * The challenges that security keys sign at sign-in. For an address and a network only the newest counts, once, for a few minutes.
+ * The challenges that security keys sign at sign-in (WebAuthn). Each can be used once, within a few minutes. A new request from the
+ * same network for the same e-mail address replaces the former challenge.
  *
- * Anyone may request one for any address, so each network has its own. Otherwise a request by somebody else would void the
- * challenge of the owner, who is just about to touch the key. The answer may come from another network: devices change networks
- * between two requests, and use IPv6 in one and IPv4 in the next. Challenges do not belong to a device. The page that asks for
- * one may differ from the page that signs in, and has none of its cookies.
+ * Anyone may request a challenge for any address, so each network has one of its own. Otherwise an attacker's request would void
+ * the challenge of the owner, who is just about to touch the key. The signed challenge may come from another network: devices
+ * change networks between two requests, and use IPv6 for one and IPv4 for the next. Challenges are not bound to a device either.
+ * The page that asks for one may differ from the page that signs in, and has none of its cookies.
  */
 import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';
@@ -14,7 +15,7 @@ import { attemptOriginOf, makeRoom } from './counting.ts';
 const challengeBytes = 32;
 const challengeMs = 300_000;
 
-/** The most networks with a challenge. Beyond it the oldest goes, and one of a known network only when there are no others. */
+/** The most networks with a challenge. Beyond it the oldest challenge is dropped, those of known networks last. */
 const networksMax = 64;
 
 /** Keyed by the key of the network's `AttemptOrigin`. */
@@ -32,7 +33,7 @@ export function makeAssertionChallenge(turn: Turn, ipAddress: string | null): st
   return challenge;
 }
 
-/** The challenge that this assertion, as the client sent it, has signed. Undefined if that is not valid any more. */
+/** Uses up the challenge that the client's assertion names. Undefined if it is unknown or has expired. */
 export function takeAssertionChallenge(
   turn: Turn,
   assertion: Readonly<Record<string, unknown>>,
@@ -47,7 +48,7 @@ export function takeAssertionChallenge(
   return offered.challenge;
 }
 
-/** This text is not trusted: it only finds the challenge that the signature is then checked against. */
+/** The client's text is not trusted. It only finds the challenge against which the signature is then verified. */
 function claimedChallenge({ response }: Readonly<Record<string, unknown>>): unknown {
   try {
     const { clientDataJSON } = response as { clientDataJSON: string };
@@ -57,6 +58,6 @@ function claimedChallenge({ response }: Readonly<Record<string, unknown>>): unkn
   }
 }
 
-/** When the last of them expires. */
+/** When the last challenge expires, or 0. */
 export const endOfAssertions = (view: View): number =>
   Math.max(0, ...[...view.entries(assertionChallengeMap).values()].map(({ untilMs }) => untilMs));

@@ -1,8 +1,7 @@
 /**
- * Whether a browser would discard the cookies of a new session (docs/protocol/authentication.md, "Cookies"). Its
- * client would then ask for the password again and again, so the server refuses the sign-in and says what to
- * configure. It refuses only certain losses. It ignores clients that are no browsers, old browsers behind https, and
- * two names of one domain.
+ * Refuses a sign-in whose cookies the browser would discard (docs/protocol/authentication.md, "Cookies"). Otherwise the client
+ * would ask for the password again and again. The refusal says what to configure. In doubt the sign-in goes ahead: for clients
+ * that are no browsers, for old browsers behind https, and for two host names of one domain.
  */
 import { isIP } from 'node:net';
 import type { RouteRefusal } from '../http/refusal.ts';
@@ -29,13 +28,13 @@ interface OriginHeaders {
   readonly origin: string;
   /** With the port. */
   readonly host: string;
-  /** Browsers send it to https and to loopback. */
+  /** `Sec-Fetch-Site`, or empty. Browsers send it only to https and to loopback. */
   readonly fetchSite: string;
-  /** As a proxy reports it. */
+  /** `X-Forwarded-Proto`, or empty. */
   readonly forwardedProto: string;
 }
 
-/** A route that opens sessions. It refuses sessions that could not last. */
+/** The route `opening`, which opens sessions, with this check before it. */
 export function refusingLostCookies<Request extends { readonly api?: string | null | undefined }>(
   cookies: CookieOptions,
   opening: Route<'public', Request>,
@@ -58,7 +57,7 @@ export function refusingLostCookies<Request extends { readonly api?: string | nu
   };
 }
 
-/** Undefined if the browser seems to return them. */
+/** The refusal, if the browser would certainly not return the cookies. */
 export function lostCookies(
   { sameSite, secure }: Pick<CookieOptions, 'sameSite' | 'secure'>,
   { origin, host, fetchSite, forwardedProto }: OriginHeaders,
@@ -73,7 +72,7 @@ export function lostCookies(
   return isCrossSite && sameSite !== 'None' ? otherSite : undefined;
 }
 
-/** Two names with the same ending may belong to one site: this code does not know the public suffixes. */
+/** Two names with the same last two labels may belong to one site. This code does not know the list of public suffixes. */
 function mayShareSite({ hostname: one }: URL, { hostname: other }: URL): boolean {
   if (one === other) return true;
   return !isAddress(one) && !isAddress(other) && endOf(one) === endOf(other);

@@ -1,4 +1,7 @@
-/** Subscriptions that administrators pair with the assistant (docs/protocol/pairing.md). Never in the envelope. */
+/**
+ * Provider subscriptions that administrators pair with the assistant (docs/protocol/pairing.md). Replies never have the envelope of
+ * other endpoints.
+ */
 import { z } from 'zod';
 import { Pairing, pairingId } from '../../actors/pairing/contract.ts';
 import { isRefused } from '../../actors/reply.ts';
@@ -12,19 +15,16 @@ import type { RoutesOptions } from './options.ts';
 
 const base = '/v1/assistant/subscription';
 const { endpoint, route } = family({ tag: 'Assistant subscription pairing', enveloped: false });
-/**
- * What each of them may answer: the request is malformed, the caller is no administrator, or there are no pairings
- * here.
- */
+/** Every endpoint may refuse a malformed request, a caller who is no administrator, and any call while pairing is off. */
 const always = [400, 403, 503];
 
-/** Nobody may cache the answers below, whatever they are. */
+/** No cache may keep a reply of this area, not even a refusal. */
 export const pairingArea: Area = {
   prefix: base,
   replyHeaders: { 'Cache-Control': 'private, no-store, max-age=0', Pragma: 'no-cache' },
 };
 
-/** An administrator comes back a few times. 32 bytes cannot be guessed. */
+/** Enough for an administrator, who comes back from the provider a few times. The state of 32 bytes cannot be guessed anyway. */
 const callbacks: RateBucket = { name: 'pairing callbacks', perMinute: 10, by: 'address' };
 
 const administration = [
@@ -101,7 +101,7 @@ const callbackRoute = ({ pairedForOperator }: RoutesOptions) =>
 
 const notPaired = (message: string): string => page('Not paired', message);
 
-/** A page whose texts are all part of this program. It contains nothing from a request. */
+/** `title` and `text` are not escaped, so they must be texts of this program and contain nothing from a request. */
 const page = (title: string, text: string): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title></head><body><h1>${title}</h1><p>${text}</p></body></html>\n`;
 

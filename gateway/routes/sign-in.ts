@@ -85,7 +85,7 @@ export function signInRoutes(options: RoutesOptions): readonly AnyRoute[] {
     return signinKeys.readApprovalId(approvalId || cookie)?.secret;
   }
 
-  /** A client's repeat carries neither the approval id nor the same challenge, so a cookie carries the id. */
+  /** A client that asks again sends neither the approval id nor the same challenge. So a cookie carries the id. */
   function approvalCookies(path: string, answer: Answer<unknown>, cookieName: string): readonly string[] {
     const id = isRefused(answer) ? answer.refused.payload?.['mfa_approval_challenge_id'] : undefined;
     if (typeof id !== 'string') return [];
@@ -162,7 +162,7 @@ export function signInRoutes(options: RoutesOptions): readonly AnyRoute[] {
 
 const isCodeName = (name: string): boolean => name.startsWith('mfa_') && name !== 'mfa_approval_challenge_id';
 
-/** The first non-empty `mfa_*` field, else `magic_link_code`. An earlier refusal gave the field its name. */
+/** The first non-empty `mfa_*` field, else `magic_link_code`. The refusal that asked for the code named the field. */
 function codeOf(request: LoginParamsRequest): { codeName?: string; code?: string } {
   const codeField = Object.entries(request).find(
     ([name, value]) => isCodeName(name) && typeof value === 'string' && value !== '',
@@ -172,7 +172,7 @@ function codeOf(request: LoginParamsRequest): { codeName?: string; code?: string
   return { code, ...(isCodeName(codeName) && { codeName: codeName.slice(0, 64) }) };
 }
 
-/** Undefined: the bearer has no valid session, and the caller counts as unauthenticated. */
+/** The signed-in user's own key params. Undefined if the bearer is not valid: the caller then counts as unauthenticated. */
 async function ownKeyParams(
   { actors, ask }: RequestContext<'optional-session'>,
   credentials: Credentials,

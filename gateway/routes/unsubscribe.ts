@@ -5,7 +5,7 @@ import { htmlType } from '../http/responder.ts';
 import { type AnyRoute, type RouteReply, route } from '../http/route.ts';
 import type { RoutesOptions } from './options.ts';
 
-/** A page whose texts are all part of this program. */
+/** The texts are not escaped, so they must be texts of this program and contain nothing from a request. */
 const page = (status: number, title: string, text: string, form = ''): RouteReply => ({
   status,
   contentType: htmlType,

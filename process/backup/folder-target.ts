@@ -1,6 +1,6 @@
 /**
- * Backups in a folder. A write goes into a draft in `incoming/`, is synced, gets its name, and the folder is synced.
- * The next backup removes drafts that a crash has left.
+ * Backups in a folder. Each object is written to a draft in `incoming/` and synced. Then the draft is renamed to its final name and
+ * the folders are synced. So an object with its final name is complete. The next backup removes drafts that a crash has left.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { type BackupTarget, checkObjectName, type StoredObject } from './target.
 
 const drafts = 'incoming';
 
-/** With `create`, a folder that is absent is made, and drafts are removed. @throws BackupError */
+/** With `create`, makes the folder if it is absent, and removes old drafts. @throws BackupError */
 export async function openFolderTarget(
   path: string,
   { create }: { readonly create: boolean },
@@ -85,7 +85,7 @@ class FolderTarget implements BackupTarget {
         await rm(path, { force: true });
         folders.add(dirname(path));
       }
-      // One that still holds something stays.
+      // `rmdir` fails for a folder that still has entries, which then stays.
       for (const folder of folders) await rmdir(folder).catch(() => undefined);
     });
   }
@@ -93,7 +93,7 @@ class FolderTarget implements BackupTarget {
   close(): void {}
 }
 
-/** From the folder of the object up to the target, as each may be new. */
+/** Syncs all folders from the object's up to the target, because each of them may be new. */
 async function syncFolders(top: string, path: string): Promise<void> {
   for (let folder = path; ; folder = dirname(folder)) {
     const opened = await open(folder, 'r');

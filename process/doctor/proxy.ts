@@ -1,4 +1,7 @@
-/** Whether the server believes what the proxy in front of it says of clients. The server itself tells (see `ProxyProbe`). */
+/**
+ * Checks whether the server believes what the proxy in front of it reports about clients. The doctor sends a request through the
+ * proxy, and the server answers with what it saw (`gateway/admission/proxy-probe.ts`).
+ */
 import { type ProxyView, readProbeAnswer } from '../../gateway/admission/proxy-probe.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
@@ -7,7 +10,7 @@ const addresses = 'addresses of clients';
 const trustProxy = 'Put the address from which the proxy connects into TRUST_PROXY, on all nodes.';
 const sendProtocol = `Have the proxy send X-Forwarded-Proto: https. See ${inFront}.`;
 
-/** `answer`: the server's, to the doctor's `question`. */
+/** `question` is the header that the doctor sent, and `answer` the header that the server replied with. */
 export function checkProxy(
   publicUrl: string,
   question: string | undefined,

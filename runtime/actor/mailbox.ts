@@ -1,12 +1,12 @@
 /**
- * The messages that wait at an actor, in order, each with the reads of its plan.
+ * The messages that wait at an actor, in order, each with the reads that its turn needs. A message's plan names these reads.
  *
  * A read begins when its message arrives, so it overlaps with the turns before. The writes of those turns overlay its answer
- * (see rows.ts). When the actor returns to its durable state, every read begins again: its plan or its answer may rest on state
- * that never became durable.
+ * (`rows.ts`). When the actor returns to its durable state, every read begins again, because its plan or its answer may rest on
+ * state that never became durable.
  *
- * Earlier turns may also change the state that a plan was made from. A turn that then asks for a row outside its plan goes back
- * into the mailbox, and is planned again as the next one.
+ * Earlier turns may also change the state from which a plan was made. If a turn then asks for a row outside its plan, its message
+ * goes back to the front of the mailbox and is planned again.
  */
 import type { Plans } from '../command.ts';
 import type { NegativeCache } from '../read/negative-cache.ts';
@@ -25,7 +25,7 @@ export interface MailboxOptions {
   /** The state from which a plan is made. */
   view(entry: QueuedMessage): StateView;
   durableCommit(): number;
-  /** A message's reads were answered. */
+  /** Called when the reads of some message have answers. */
   onReady(): void;
 }
 
@@ -54,26 +54,26 @@ export class Mailbox {
     return this.#entries.map((entry) => entry.message);
   }
 
-  push(message: Message, cameMs: number): QueuedMessage {
-    const entry = queued(message, cameMs);
+  push(message: Message, arrivedMs: number): QueuedMessage {
+    const entry = queued(message, arrivedMs);
     this.#entries.push(entry);
     return entry;
   }
 
-  /** Takes the next message, and uses up its reads. */
+  /** Removes the next message. From then on memory need not keep rows for its reads. */
   take(): QueuedMessage | undefined {
     const entry = this.#entries.shift();
     if (entry !== undefined) this.#end(entry);
     return entry;
   }
 
-  /** Puts a message that was taken back, to run again before all others. */
+  /** Puts a message that `take` has returned back to the front, and begins its reads again. */
   requeue(entry: QueuedMessage): void {
     this.#entries.unshift(entry);
     this.begin(entry);
   }
 
-  /** Takes every message that the predicate accepts. */
+  /** Removes every message that the predicate accepts. */
   takeWhere(predicate: (entry: QueuedMessage) => boolean): readonly QueuedMessage[] {
     const matching = this.#entries.filter(predicate);
     if (matching.length === 0) return matching;
@@ -82,7 +82,7 @@ export class Mailbox {
     return matching;
   }
 
-  /** Puts these messages before all others, as their turns run again, and begins every read again. */
+  /** Puts messages whose turns must run again before all others, and begins every read again. */
   restart(again: readonly QueuedMessage[]): void {
     this.#entries = [...again, ...this.#entries];
     for (const entry of this.#entries) {
@@ -109,7 +109,7 @@ export class Mailbox {
   #plan(entry: QueuedMessage, plans: Plans, isEarly: boolean): void {
     const { owner, rows, negativeCache, durableCommit, read } = this.#options;
     const answers = answerPlans(plans, owner, { rows, negativeCache }, read);
-    // Needed even if memory knows everything: it must not lose a later commit's rows before the turn runs.
+    // The ticket makes memory keep the rows of later commits until the turn runs. A plan that memory answers alone needs it too.
     const ticket = Object.keys(plans).length === 0 ? undefined : rows.begin(durableCommit());
     const begun = { plans, isEarly, ticket, error: undefined };
     if (answers instanceof Promise) {
@@ -124,7 +124,7 @@ export class Mailbox {
     const span = entry.message.span?.child('reads');
     const done = () => {
       span?.end();
-      // If the reads began again meanwhile, this answer is useless.
+      // The reads may have begun again meanwhile. Then nobody waits for this answer.
       if (entry.reads === reads) this.#options.onReady();
     };
     answers.then(

@@ -6,7 +6,7 @@ import { callTable } from '../store/tables.ts';
 import type { Span } from '../tracing.ts';
 import type { AskCall } from '../transport/transport.ts';
 import type { ReadAnswers } from './reads.ts';
-import { callKey, openReply, recordedCall } from './recorded-calls.ts';
+import { callKey, decryptReply, recordedCall } from './recorded-calls.ts';
 import type { ReadTicket } from './rows.ts';
 import { isEmpty, type RunningTurn, type StateView } from './turn.ts';
 
@@ -108,7 +108,7 @@ export function turnMessage(
       const results = turn.results(plans, answers) as PlanResults<Plans>;
       if (!step.recorded) return step.turn(turn, results);
       const before = (results[callPlan] as { get(key: object): { reply: Buffer } | undefined }).get(key);
-      if (before !== undefined) return openReply(call.callId, before.reply);
+      if (before !== undefined) return decryptReply(call.callId, before.reply);
       const reply = step.turn(turn, results);
       // If a turn wrote nothing, a repeat doubles nothing.
       if (!isEmpty(turn.recorded)) {

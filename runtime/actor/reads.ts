@@ -1,5 +1,14 @@
-/** Turns a turn's read plan into reads of the store, and the store's answers into results. */
-
+/**
+ * Turns the plans of a turn or a shared read into reads of the store, and the store's answers into results.
+ *
+ *     keys, range   rows in memory answer what they can; the store is asked for the rest
+ *     lookup        always from the store
+ *     cross-owner   owners that certainly have nothing new are left out, as the negative cache proves; the store is asked for the
+ *                   others. Two steps, if the versions of some owners have to be read first
+ *
+ * Invariants: a result is what the store holds, overlaid with the rows in memory, and cut at the plan's limits. A read that memory
+ * answers alone costs no statement. If any read fails, the turn does not run.
+ */
 import { addressKey } from '../address.ts';
 import type {
   AnyPlan,
@@ -21,12 +30,12 @@ import { type AnyRow, type AnyTable, keyText, ownerColumn } from '../table.ts';
 import { removed } from './layers.ts';
 import type { RetainedRow, Rows } from './rows.ts';
 
-/** The store's answers by plan name. A plan that did not need the store has none. */
+/** The store's answers, keyed by plan name. A plan that did not need the store has none. */
 export type ReadAnswers = ReadonlyMap<string, StoreRows>;
 
 const noAnswers: ReadAnswers = new Map();
 
-/** Asks the store, for some actor. @throws StoreError | OverloadedError */
+/** Asks the store. @throws StoreError | OverloadedError */
 export type ReadRequest = (reads: readonly StoreRead[]) => Promise<readonly StoreRows[]>;
 
 // biome-ignore lint/suspicious/noExplicitAny: a plan over any table
@@ -39,20 +48,20 @@ export interface Memory {
   readonly negativeCache: NegativeCache;
 }
 
-/** A plan's reads, split into those that memory answers and those for the store. Most plans have neither. */
+/** What memory answers of some plans, and what is left for the store. Absent fields are empty: most plans need few of them. */
 interface SplitReads {
   reads?: Map<string, StoreRead>;
   /** Rows that were in memory when the read began. */
   known?: Map<string, readonly AnyRow[]>;
-  /** Reads of other owners that may have something new. */
+  /** Cross-owner reads of owners that may have something new. */
   crossOwner?: Map<string, AnyCrossOwnerPlan>;
-  /** Names of cross-owner reads whose owners are known here to have nothing new. */
+  /** Names of cross-owner reads whose owners certainly have nothing new. */
   quiet?: string[];
 }
 
 /**
- * Answers at once if memory has everything. The version of an owner that is not known here is asked for together with all other
- * reads. After that only owners that may have something are read.
+ * Answers at once if memory has everything. Otherwise the versions of owners that this host does not know are asked for together
+ * with all other reads. After that, only owners that may have something new are read.
  */
 export function answerPlans(
   plans: Plans,
@@ -63,50 +72,51 @@ export function answerPlans(
   const split = splitReads(plans, owner, memory);
   const { negativeCache } = memory;
   const { crossOwner, reads = noReads } = split;
-  if (crossOwner === undefined) return askAndJoin(split, reads, nothingOpen, ask);
-  const unknown = unknownOwners(crossOwner, negativeCache);
-  if (unknown !== undefined) return askInTwo(split, unknown, negativeCache, ask);
-  const opened = openReads(crossOwner, negativeCache, noVersions);
-  return askAndJoin(split, new Map([...reads, ...readsOf(opened)]), opened, ask);
+  if (crossOwner === undefined) return askAndJoin(split, reads, noReducedReads, ask);
+  const versionsRead = readOfVersions(crossOwner, negativeCache);
+  if (versionsRead !== undefined) return askInTwoSteps(split, versionsRead, negativeCache, ask);
+  const reduced = reduceReads(crossOwner, negativeCache, noVersions);
+  return askAndJoin(split, new Map([...reads, ...readsOf(reduced)]), reduced, ask);
 }
 
 function askAndJoin(
   split: SplitReads,
   reads: ReadonlyMap<string, StoreRead>,
-  opened: ReadonlyMap<string, OpenRead>,
+  reduced: ReadonlyMap<string, ReducedRead>,
   ask: ReadRequest,
 ): ReadAnswers | Promise<ReadAnswers> {
-  if (reads.size === 0) return joinAnswers(split, noAnswers, opened);
-  return askFor(reads, ask).then((answered) => joinAnswers(split, answered, opened));
+  if (reads.size === 0) return joinAnswers(split, noAnswers, reduced);
+  return askFor(reads, ask).then((answered) => joinAnswers(split, answered, reduced));
 }
 
 const noReads: ReadonlyMap<string, StoreRead> = new Map();
-const nothingOpen: ReadonlyMap<string, OpenRead> = new Map();
+const noReducedReads: ReadonlyMap<string, ReducedRead> = new Map();
 
 const noVersions: Versions = new Map();
+/** The name under which the versions are asked for. No plan has it. */
 const versionsPlan = '$versions';
 
-async function askInTwo(
+async function askInTwoSteps(
   split: SplitReads,
-  unknown: StoreRead,
+  versionsRead: StoreRead,
   negativeCache: NegativeCache,
   ask: ReadRequest,
 ): Promise<ReadAnswers> {
   const { crossOwner = new Map(), reads = noReads } = split;
-  const first = await askFor(new Map([...reads, [versionsPlan, unknown]]), ask);
+  const first = await askFor(new Map([...reads, [versionsPlan, versionsRead]]), ask);
   const versions = versionsIn(first.get(versionsPlan));
-  const opened = openReads(crossOwner, negativeCache, versions);
-  const second = await askFor(readsOf(opened), ask);
-  return joinAnswers(split, new Map([...first, ...second]), opened);
+  const reduced = reduceReads(crossOwner, negativeCache, versions);
+  const second = await askFor(readsOf(reduced), ask);
+  return joinAnswers(split, new Map([...first, ...second]), reduced);
 }
 
 async function askFor(reads: ReadonlyMap<string, StoreRead>, ask: ReadRequest): Promise<ReadAnswers> {
   if (reads.size === 0) return noAnswers;
   const answered = await ask([...reads.values()]);
-  return new Map([...reads.keys()].map((name, index) => [name, answered[index] ?? nothing]));
+  return new Map([...reads.keys()].map((name, index) => [name, answered[index] ?? noRows]));
 }
 
-const nothing: StoreRows = { rows: [], complete: true };
+const noRows: StoreRows = { rows: [], complete: true };
 
 function splitReads(plans: Plans, owner: string, memory: Memory): SplitReads {
   const split: SplitReads = {};
@@ -161,31 +171,32 @@ function splitPlan(
 function joinAnswers(
   { known, crossOwner, quiet }: SplitReads,
   answered: ReadAnswers,
-  opened: ReadonlyMap<string, OpenRead>,
+  reduced: ReadonlyMap<string, ReducedRead>,
 ): ReadAnswers {
   if (known === undefined && crossOwner === undefined && quiet === undefined) return answered;
   const answers = new Map(answered);
   answers.delete(versionsPlan);
   for (const [name, rows] of known ?? []) {
-    const answer = answered.get(name) ?? nothing;
+    const answer = answered.get(name) ?? noRows;
     answers.set(name, { ...answer, rows: [...rows, ...answer.rows] });
   }
   for (const name of quiet ?? []) answers.set(name, nothingNew);
-  for (const [name, each] of opened) answers.set(name, joinOpenRead(each, answered.get(name) ?? nothingNew));
+  for (const [name, each] of reduced) answers.set(name, joinReduced(each, answered.get(name) ?? nothingNew));
   return answers;
 }
 
 // --- cross-owner reads --------------------------------------------------------------------------------------------
 
-interface OpenRead {
+/** A cross-owner read, reduced to the owners that may have something new. */
+interface ReducedRead {
   readonly plan: AnyCrossOwnerPlan;
   /** The owners that the store is asked for. */
   readonly open: readonly OwnerRequest[];
   readonly negativeCache: NegativeCache;
 }
 
-/** Undefined if there is none. */
-function unknownOwners(
+/** The read of the versions of all owners that this host does not know. Undefined if it knows them all. */
+function readOfVersions(
   plans: ReadonlyMap<string, AnyCrossOwnerPlan>,
   negativeCache: NegativeCache,
 ): StoreRead | undefined {
@@ -207,11 +218,11 @@ const versionsIn = (answer: StoreRows | undefined): Versions =>
     ]),
   );
 
-function openReads(
+function reduceReads(
   crossOwner: ReadonlyMap<string, AnyCrossOwnerPlan>,
   negativeCache: NegativeCache,
   versions: Versions,
-): ReadonlyMap<string, OpenRead> {
+): ReadonlyMap<string, ReducedRead> {
   return new Map(
     [...crossOwner].map(([name, plan]) => [
       name,
@@ -220,9 +231,9 @@ function openReads(
   );
 }
 
-function readsOf(opened: ReadonlyMap<string, OpenRead>): ReadonlyMap<string, StoreRead> {
+function readsOf(reduced: ReadonlyMap<string, ReducedRead>): ReadonlyMap<string, StoreRead> {
   const reads = new Map<string, StoreRead>();
-  for (const [name, { plan, open }] of opened) {
+  for (const [name, { plan, open }] of reduced) {
     if (open.length === 0) continue;
     const { plan: _, version: _version, ...read } = plan;
     reads.set(name, { read: 'crossOwner', ...read, owners: open.map(({ entry }) => entry) });
@@ -233,20 +244,20 @@ function readsOf(opened: ReadonlyMap<string, OpenRead>): ReadonlyMap<string, Sto
 /** The answer to a cross-owner read if all owners authorize the reader and none has anything for it. */
 const nothingNew: StoreRows = { rows: [], complete: true };
 
-/** Adds the owners that were not asked, and keeps the findings for the next read. */
-function joinOpenRead({ plan, open, negativeCache }: OpenRead, answer: StoreRows): StoreRows {
+/** Adds the owners that were left out to the answer, and notes in the cache which of the others had nothing. */
+function joinReduced({ plan, open, negativeCache }: ReducedRead, answer: StoreRows): StoreRows {
   if (answer === nothingNew) return answer;
   const { table, owners } = plan;
   const last = new Map(answer.rows.map((row) => [row[ownerColumn(table)], Number(row[orderColumn(table)])]));
-  const openReads = new Map(open.map((each) => [each.entry.owner, each]));
+  const requests = new Map(open.map((each) => [each.entry.owner, each]));
   for (const { owner, complete } of answer.authorized ?? []) {
-    const openRead = openReads.get(owner);
-    if (complete && openRead !== undefined)
-      negativeCache.note(plan, openRead, last.get(owner) ?? openRead.entry.after);
+    const request = requests.get(owner);
+    if (complete && request !== undefined)
+      negativeCache.note(plan, request, last.get(owner) ?? request.entry.after);
   }
   if (open.length === owners.length) return answer;
   const quiet = owners
-    .filter(({ owner }) => !openReads.has(owner))
+    .filter(({ owner }) => !requests.has(owner))
     .map(({ owner }) => ({ owner, complete: true }));
   return { ...answer, authorized: [...(answer.authorized ?? []), ...quiet] };
 }
@@ -265,7 +276,7 @@ function splitKeys(plan: KeysPlan<AnyTable>, rows: Rows | undefined): SplitPlan 
   return { inMemory, read: { read: 'keys', table, keys: unknown as AnyRow[], budgetBytes } };
 }
 
-/** Undefined if there is nothing to look for. */
+/** Undefined if the plan names no values. */
 export function lookupRead({ table, values, limit, after }: LookupPlan<AnyTable>): StoreRead | undefined {
   if (values.length === 0) return undefined;
   const unique = Object.keys(values[0] ?? {});
@@ -327,7 +338,7 @@ const quietResult = <T extends AnyTable>(plan: CrossOwnerPlan<T>): CrossOwnerRes
   },
 });
 
-/** Overlays the store's answer to a range with kept rows, and cuts it again at the plan's limits. */
+/** Overlays the store's answer to a range with the rows in memory, and cuts the result at the plan's limits. */
 export function mergePlan<T extends AnyTable>(
   plan: RangePlan<T>,
   answer: StoreRows | undefined,

@@ -1,15 +1,15 @@
 import test from 'ava';
 import { SeededRandom } from '../../test/kit/random.ts';
 import { OverloadedError } from '../errors.ts';
-import { callKey, openReply, RecordedCalls, recordedCall } from './recorded-calls.ts';
+import { callKey, decryptReply, RecordedCalls, recordedCall } from './recorded-calls.ts';
 
 const self = { kind: 'user', id: 'u' };
 const reply = { session: { access_token: 'very secret' }, at: 1 };
 
 test('a recorded reply opens under its call id alone', (t) => {
   const row = recordedCall({ self, shard: 3, callId: 'call', reply, at: 5, random: new SeededRandom(1) });
-  t.deepEqual(openReply('call', row.reply), reply);
-  t.throws(() => openReply('another call', row.reply));
+  t.deepEqual(decryptReply('call', row.reply), reply);
+  t.throws(() => decryptReply('another call', row.reply));
 });
 
 test('neither the call id nor the reply stands in the row', (t) => {
@@ -32,7 +32,7 @@ test('a reply that was tampered with does not open', (t) => {
   for (let at = 0; at < row.reply.length; at += 1) {
     const changed = Buffer.from(row.reply);
     changed[at] = (changed[at] ?? 0) ^ 1;
-    t.throws(() => openReply('call', changed), undefined, `${at}`);
+    t.throws(() => decryptReply('call', changed), undefined, `${at}`);
   }
 });
 

@@ -1,9 +1,9 @@
 /**
  * Finds the outcome of a commit whose answer was lost.
  *
- * A barrier settles it, and never a read: the lost statement may still be on its way. The barrier bumps the version under the
- * row's lock. After that the lost statement finds no row, so `commit_id` is final. If a newer epoch holds the actor, no barrier
- * is possible any more, and only a `commit_id` that is still ours proves anything.
+ * Reading the row would not be enough, because the lost statement may still be on its way. A barrier therefore raises the version
+ * under the row's lock. After that the lost statement matches no row, so `commit_id` is final. If a newer epoch holds the actor,
+ * no barrier is possible any more. Then the commit is known to be applied only if `commit_id` is still its own.
  *
  * A barrier waits only briefly for the lock of the row. If the row stays locked, the barrier tries again under a semaphore of
  * its own, so that other barriers find a connection.
@@ -24,7 +24,7 @@ export type Settlement =
   /** A newer owner holds the actor. */
   | { readonly became: 'fenced'; readonly wasCommitted: boolean };
 
-/** Asks until the database answers, or until `isWanted` says that the answer is no longer needed. */
+/** Asks until the database answers. Undefined if `isNeeded` has become false before that. */
 export async function settleCommit(
   ports: {
     readonly store: Store;

@@ -1,4 +1,4 @@
-/** Every bound of the runtime, with the reason for its default. A limit that is hit answers with a clear error. */
+/** Every bound of the runtime, with the reason for its default. A caller that hits one gets an error that says so. */
 export interface Limits {
   /** Messages waiting at one actor, for their turn or at the gate. More are answered "overloaded". */
   readonly mailboxMax: number;
@@ -45,23 +45,23 @@ export interface Limits {
    */
   readonly endedActorMs: number;
   /**
-   * Recorded calls of one actor in the time in which their repeats come. More are answered "overloaded". An account may publish
-   * all the to-dos that it has room for as fast as it can, which takes 10,000.
+   * Recorded calls of one actor whose repeats may still come. More are answered "overloaded". The largest known need is an account
+   * that publishes all its to-dos at once, which takes 10,000 calls.
    */
   readonly recordedCallsOfActorMax: number;
   /** Pause between two searches for rows that may go. */
   readonly housekeepingMs: number;
-  /** How long operators see a node that has no lease. */
+  /** How long a node without a lease stays in the list that operators see. */
   readonly goneNodeMs: number;
-  /** Timers and tells handed to actors at once. */
+  /** Timers and tells in delivery to actors at once. */
   readonly deliveriesMax: number;
-  /** The most of them to one actor, so that an actor that is stuck leaves room for others. */
+  /** Of these, the most to one actor, so that an actor that is stuck does not hold up the others. */
   readonly deliveriesOfActorMax: number;
   /** A timer or tell whose turn keeps throwing is dead after this many attempts. */
   readonly attemptsMax: number;
   /** Runs of one declared job on this host at once. Each job has its own count. */
   readonly jobsMax: number;
-  /** Runs of one declared job that hold their lease here and wait for room. Others are tried again when their lease lapses. */
+  /** Runs of one declared job that hold their lease here and wait for a free slot. Others are tried again when their lease lapses. */
   readonly jobsWaitingMax: number;
   /** A job whose host has died is run again after this time. A live host renews the lease three times before it ends. */
   readonly jobLeaseMs: number;

@@ -1,6 +1,6 @@
 /**
- * Writes the history of saved items in the commit of the save, so that a revision exists if and only if its save does. The new
- * revision is the item's own row (see held.ts); what the history gets is the revision that the former row held.
+ * Writes the history of saved items in the commit of the save, so that a revision exists if and only if its save does. The newest
+ * revision is stored in the item's own row (`held.ts`). The row that this save replaces is written to the revision table.
  */
 import type { Turn } from '../../../runtime/command.ts';
 import { keyed, type MessageShape } from '../../../runtime/contract.ts';
@@ -15,14 +15,14 @@ import { usedSlotKeys } from './slots.ts';
 import { revision } from './table.ts';
 import { revisionUsageSlice, scheduleTrim, type TrimTimer } from './usage.ts';
 
-/** The timers that the kind of a collection declares for it. */
+/** The timers of the history, which each kind with a collection declares. */
 export interface RevisionTimers {
   readonly trimRevisions: TrimTimer;
   readonly copyRevisions: MessageShape<CopyPayload>;
   readonly forgetRevisions: MessageShape<ForgetPayload>;
 }
 
-/** Slots that one commit removes with their items, at most. Most items have a few; a timer removes the others. */
+/** The most slots that one commit removes together with their items. A timer removes the rest. */
 const removeBatchMax = 1_000;
 
 export function keepHistory(turn: Turn, writes: readonly ItemWrite[], timers: RevisionTimers): void {
@@ -43,14 +43,17 @@ export function keepHistory(turn: Turn, writes: readonly ItemWrite[], timers: Re
   tellOfDeletion(turn, writes);
 }
 
-/** Other collections may hold more history of a deleted item (see deleted-elsewhere.ts). */
+/**
+ * Other collections may hold more history of a deleted item. This actor tells itself to look them up
+ * (`deleted-elsewhere.ts`).
+ */
 function tellOfDeletion(turn: Turn, writes: readonly ItemWrite[]): void {
   const deleted = writes.flatMap(({ row, replaced }) => {
     const item = row.deleted && replaced?.deleted === false ? deletedOf(row, replaced) : undefined;
     return item ?? [];
   });
   if (deleted.length === 0) return;
-  // All kinds of collections have these tells.
+  // Every kind with a collection has these tells.
   const self = turn.tell({ name: turn.self.kind, tells: Revisions.tells }, turn.self.id);
   for (const each of inTells(deleted)) self.deletedHere(each);
 }

@@ -1,8 +1,8 @@
 /**
  * Refresh: a new token pair for an old one (docs/protocol/authentication.md, "Refresh").
  *
- * A client that loses the answer asks again with the pair it has. So a pair that was replaced less than the grace time ago
- * still refreshes, any number of times and in any order. Each refresh puts the current pair into grace and makes a new one.
+ * A client that loses the answer asks again with its old pair. So a pair that was replaced less than the grace time ago can still
+ * refresh, any number of times and in any order. Each refresh puts the current pair into grace and makes a new one.
  *
  * A client whose pair is in grace is never locked out. So a session with too many pairs in grace refuses the next refresh
  * instead of dropping a pair.
@@ -17,7 +17,7 @@ import { findSession, graceStartMsOf, inGrace, pairStatusOf, type Session } from
 
 type RefreshRequest = z.infer<typeof Sessions.commands.refresh.request>;
 
-/** The most pairs in grace. They fit a slice many times over. */
+/** The most pairs in grace. A slice has room for many more. */
 const replacedPairsMax = 200;
 
 const invalidParameters = refuse.badRequest('The provided parameters are not valid.', 'invalid-parameters');
@@ -52,7 +52,7 @@ function retireCurrent(session: Session, nowMs: number, graceStartMs: number): S
   return { ...session, replaced: [...still, { ...session.current, replacedAtMs: nowMs }] };
 }
 
-/** There is room again once the oldest pair leaves its grace. */
+/** The client may try again once the oldest pair leaves grace. */
 function tooManyRefreshes({ replaced: [oldest] }: Session, graceStartMs: number): Refused {
   const message = 'Too many refreshes of one session. Please try again later.';
   return refuse.tooMany(message, (oldest?.replacedAtMs ?? graceStartMs) - graceStartMs);

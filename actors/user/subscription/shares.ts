@@ -2,12 +2,12 @@
  * Subscriptions that others share with an account: the invites that its owner has accepted. `invites.ts` has the protocol
  * between both accounts.
  *
- *     wanted   durable before the inviter is asked, so that an account which is deleted meanwhile tells of it
- *     shared   the inviter has answered, by reply or tell; it has a subscription id
- *     (gone)   refused, or ended by either
+ *     wanted   stored before the inviter is asked. If the account is deleted meanwhile, it still tells the inviter
+ *     shared   the inviter has agreed, by its reply or by a tell. The entry has a subscription id
+ *     (gone)   the inviter has refused, or one of them has ended it
  *
- * A crash after `wanted` leaves the entry. It counts as nothing: the invite can be accepted again, and the entry makes room for
- * others.
+ * A crash after `wanted` leaves the entry, which shares nothing. The invite can be accepted again, and the entry gives way to
+ * others when the list is full.
  */
 import { z } from 'zod';
 import { lookup, type Turn, tell, type View } from '../../../runtime/command.ts';
@@ -49,14 +49,19 @@ export const acceptInvite = signedInWorkflow(
       turn: (turn, { invite }) => {
         const [row] = invite.rows;
         if (row === undefined || row.user_uuid === turn.self.id) return unknown;
-        if (!want(turn, inviteUuid, row.user_uuid)) return tooMany;
+        if (!addWanted(turn, inviteUuid, row.user_uuid)) return tooMany;
         return { email: turn.get(profileSlice).email, inviterUuid: row.user_uuid };
       },
     });
-    const subscriptionId = await answer(workflow, inviterUuid, { inviteUuid, email, answer: 'accepted' });
+    const subscriptionId = await answerInviter(workflow, inviterUuid, {
+      inviteUuid,
+      email,
+      answer: 'accepted',
+    });
     return workflow.lastTurn({
       turn: (turn) => {
-        if (subscriptionId !== undefined && share(turn, inviteUuid, subscriptionId)) return { success: true };
+        if (subscriptionId !== undefined && setShared(turn, inviteUuid, subscriptionId))
+          return { success: true };
         unshare(turn, inviteUuid);
         return unknown;
       },
@@ -84,7 +89,11 @@ async function decline(workflow: SignedInWorkflow<{ success: boolean }>, inviteU
       return { email: turn.get(profileSlice).email, inviterUuid: row.user_uuid };
     },
   });
-  const subscriptionId = await answer(workflow, inviterUuid, { inviteUuid, email, answer: 'declined' });
+  const subscriptionId = await answerInviter(workflow, inviterUuid, {
+    inviteUuid,
+    email,
+    answer: 'declined',
+  });
   return workflow.lastTurn({
     turn: (turn) => {
       unshare(turn, inviteUuid);
@@ -96,7 +105,7 @@ async function decline(workflow: SignedInWorkflow<{ success: boolean }>, inviteU
 export const subscriptionShared = tell(
   Subscription.tells.subscriptionShared,
   (turn, { inviteUuid, subscriptionId }, { address }) => {
-    if (share(turn, inviteUuid, subscriptionId)) return;
+    if (setShared(turn, inviteUuid, subscriptionId)) return;
     turn.tell(Subscription, address.id).inviteLeft({ inviteUuid, email: turn.get(profileSlice).email });
   },
 );
@@ -105,7 +114,7 @@ export const subscriptionUnshared = tell(Subscription.tells.subscriptionUnshared
   unshare(turn, inviteUuid),
 );
 
-/** For an account that is deleted, while it still has its address. */
+/** Tells all inviters that this account leaves. Called while a deleted account still has its e-mail address. */
 export function leaveShares(turn: Turn): void {
   const { email } = turn.get(profileSlice);
   for (const [inviteUuid, { inviterUuid }] of turn.entries(shareMap)) {
@@ -121,13 +130,13 @@ export function sharedSubscriptionId(view: View): number | undefined {
   return first?.subscriptionId ?? undefined;
 }
 
-/** A text that is no uuid names no invite. */
+/** Text that is not a uuid names no invite. The column would refuse it. */
 const inviteNamed = (uuid: string) => ({
   invite: lookup(subscriptionInviteTable, isUuid(uuid) ? [{ uuid }] : []),
 });
 
-/** False: there is no room for it. */
-function want(turn: Turn, inviteUuid: string, inviterUuid: string): boolean {
+/** Adds a `wanted` entry. False if the list is full of shared subscriptions. */
+function addWanted(turn: Turn, inviteUuid: string, inviterUuid: string): boolean {
   const shares = turn.entries(shareMap);
   if (shares.has(inviteUuid)) return true;
   if (shares.size >= sharesMax) {
@@ -139,8 +148,8 @@ function want(turn: Turn, inviteUuid: string, inviterUuid: string): boolean {
   return true;
 }
 
-/** False: it is not wanted any more. */
-function share(turn: Turn, inviteUuid: string, subscriptionId: number): boolean {
+/** Makes a `wanted` entry `shared`. False if there is no such entry any more. */
+function setShared(turn: Turn, inviteUuid: string, subscriptionId: number): boolean {
   const entry = turn.entry(shareMap, inviteUuid);
   if (entry === undefined) return false;
   if (entry.subscriptionId !== subscriptionId) {
@@ -159,8 +168,8 @@ interface InviteAnswer {
   readonly answer: 'accepted' | 'declined';
 }
 
-/** The id of the subscription. Undefined: the inviter is gone, or has no such invite. */
-async function answer(
+/** Sends the answer to the inviter, and returns the id of the subscription. Undefined if there is no such inviter or invite. */
+async function answerInviter(
   { self, actors }: Pick<SignedInWorkflow<unknown>, 'self' | 'actors'>,
   inviterUuid: string,
   inviteAnswer: InviteAnswer,

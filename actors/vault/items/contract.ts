@@ -1,4 +1,7 @@
-/** What members ask of the items of a vault, each through their own actor (docs/protocol/sync.md, "Items of vaults"). */
+/**
+ * What the actors of members ask a vault to do with its items (docs/protocol/sync.md, "Items of vaults"). Every request names
+ * the member as `by`, the uuid of a user.
+ */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import type { Conflict } from '../../collection/conflicts.ts';
@@ -14,7 +17,10 @@ import { finalizePayload } from '../../transfer.ts';
 const by = z.string();
 const listOf = <T>() => z.custom<readonly T[]>((value) => Array.isArray(value));
 
-/** The user who saves, with their session and client. Their own actor vouches for all of it, and not for the items. */
+/**
+ * The user who saves, with their session and client. The vault may trust these fields, because the user's own actor has checked
+ * them. It must check the items itself.
+ */
 const saver = {
   by,
   sessionUuid: z.string(),
@@ -22,20 +28,22 @@ const saver = {
   api: z.string().nullish(),
 };
 
-/** The result for the items that a collection was sent. Each is in one of these lists. */
+/** What became of the items that were sent to a collection. Each item is in exactly one of these lists. */
 export interface SaveResult {
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
+  /** Items that leave for another collection, which has to apply the transfer next. */
   readonly transfers: readonly PreparedItemTransfer[];
+  /** Items that are not in this collection. The caller looks for them elsewhere. */
   readonly notHere: readonly ClientItem[];
-  /** Deletions of items that are no longer in this ended vault. */
+  /** Deletions of items that have left this vault since it ended. */
   readonly orphaned?: readonly ClientItem[] | undefined;
   readonly passed?: PositionRange | undefined;
 }
 
 /**
- * The positions of a collection's last items before and after a save. A client that had everything up to `before` has
- * everything up to `after`: between them is only what it has just sent.
+ * The positions of a collection's last item before and after a save. A client that had everything up to `before` now has
+ * everything up to `after`, because only what it has just sent lies between them.
  */
 export interface PositionRange {
   readonly collection: string;
@@ -62,17 +70,17 @@ export const VaultItems = contract({
       request: z.object({ ...saver, items: listOf<ClientItem>() }),
       reply: saveResultSchema,
     },
-    /** Items that come from another collection, which has prepared their transfer. */
+    /** Saves items that come from another collection, which has prepared their transfer. */
     applyItemTransfer: {
       request: z.object({ ...saver, items: listOf<TransferredItem>() }),
       reply: saveResultSchema,
     },
-    /** `applied`: the items of the transfer that the target has. */
+    /** Ends a transfer out of this vault. `applied` names the items of the transfer that the target has saved. */
     finalizeItemTransfer: {
       request: z.object({ id: z.string(), applied: z.array(z.string()).readonly(), by: by.optional() }),
       reply: z.object({}),
     },
-    /** One item, given to the member who owns it. */
+    /** Returns an item to the member who owns it, and null to anyone else. */
     getItem: {
       request: z.object({ by, uuid: z.string() }),
       reply: z.object({ item: fullItemSchema.nullable() }),
@@ -93,15 +101,15 @@ export const VaultItems = contract({
     },
   },
   tells: {
-    /** Items were deleted here that had been in other collections. Their history there goes. */
+    /** Items were deleted here that had been in other collections before. Their history there has to be removed. */
     deletedHere: deletedElsewherePayload,
-    /** Items that were here once were deleted in another collection. */
+    /** Items that had been here before were deleted in another collection. Their history here has to be removed. */
     deletedElsewhere: deletedElsewherePayload,
   },
   timers: {
     finalizeOverdueTransfer: finalizePayload,
     ...revisionTimerShapes,
-    /** Rewrites the next items that a survivor has taken over (`hand-on.ts`). */
+    /** Writes the new owner into the next items that a member has taken over from a deleted one (`hand-on.ts`). */
     handItemsOn: z.object({ after: z.int(), isAwaiting: z.boolean() }),
   },
   jobs: {

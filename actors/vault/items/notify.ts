@@ -79,19 +79,20 @@ export function finalizeTransferOut({
   }
 }
 
-/** Which of the incoming items have been here before. Ask before they are saved. */
+/** Which of the incoming items have been in this vault before. Call it before they are saved. */
 export const previouslyHere = (
   { self }: Pick<View, 'self'>,
   incoming: ReadonlyMap<string, ItemRow>,
   stored: KeysResult<typeof item>,
 ): ReadonlySet<string> => {
-  const back = [...incoming.values()].filter((row) => {
+  const returning = [...incoming.values()].filter((row) => {
     const before = stored.get({ collection: self.id, uuid: row.uuid });
     return before !== undefined && transferVersionOf(before) <= transferVersionOf(row);
   });
-  return new Set(back.map(({ uuid }) => uuid));
+  return new Set(returning.map(({ uuid }) => uuid));
 };
 
+/** Members who have removed such an item get it again. */
 export function notifyRejoined(
   turn: Turn,
   by: string,

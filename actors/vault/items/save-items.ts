@@ -1,6 +1,11 @@
 /**
- * Saves items in the collection of a vault (docs/protocol/sync.md, "Items of vaults"). The actor of the saving user asks for
- * it. The turn reads the user's membership again, so their permission is the current one.
+ * Saves items in the collection of a vault (docs/protocol/sync.md, "Items of vaults"). The actor of the saving user sends these
+ * commands. The turn reads the membership of that user, so their current permission decides.
+ *
+ *     vault that lives   a member saves as their permission allows
+ *     vault that ended   nobody is a member any more. Owners may still delete, and repeat saves from before the end
+ *
+ * Each command is one commit, and a repeat finds what was saved. So a crash loses nothing.
  */
 import {
   command,
@@ -78,10 +83,10 @@ export const applyItemTransfer = command(VaultItems.commands.applyItemTransfer, 
     const save = { turn, saver: request, items: sentOf(request), reads };
     if (turn.get(statusSlice) === 'ended') return saveInEndedVault(save);
     const incoming = rowsOf(request);
-    const back = previouslyHere(turn, incoming, reads.stored);
+    const returning = previouslyHere(turn, incoming, reads.stored);
     const result = saveByMember({ ...save, incoming });
     if (isRefused(result)) return result;
-    const rejoined = result.ok.saved.map(({ row }) => row.uuid).filter((uuid) => back.has(uuid));
+    const rejoined = result.ok.saved.map(({ row }) => row.uuid).filter((uuid) => returning.has(uuid));
     notifyRejoined(turn, request.by, rejoined, members.rows);
     return result;
   },
@@ -136,10 +141,10 @@ function saveWithPermission(
   return { ok: { saved: savedRows, conflicts, transfers, notHere, passed } };
 }
 
-/** The reply leaves the content out, because the client has just sent it. Legacy clients get it all the same. */
+/** The reply leaves out the content, because the client has just sent it. Replies to legacy clients contain it. */
 const withoutContent = (row: ItemRow): ItemRow => ({ ...row, content: null });
 
-/** Replaces deleted owners by their successors. `hand-on.ts` changes the stored rows only later. */
+/** Replaces deleted owners by their successors, because `hand-on.ts` changes the stored rows only later. */
 const withSuccessors = (view: View, stored: KeysResult<typeof item>): KeysResult<typeof item> => ({
   get: (key) => {
     const row = stored.get(key);
@@ -148,14 +153,14 @@ const withSuccessors = (view: View, stored: KeysResult<typeof item>): KeysResult
 });
 
 /**
- * Saves in a vault that has ended, which has no members any more. Owners may still send:
+ * Saves in a vault that has ended, and so has no members any more. Owners may still send:
  *
- *     a tombstone   the client that has ended a vault deletes its items, and still names the vault
- *     a repeat      the save was committed before the end, and its answer was lost; if it were refused, the client would make a
- *                   conflict copy of its own save
+ *     a tombstone   a client that ends a vault then deletes its items, and still names the vault
+ *     a repeat      the save was committed before the end, and its answer was lost. If the repeat were refused, the client would
+ *                   make a conflict copy of its own save
  *
- * If the item has returned to its owner meanwhile, both go to the owner's collection. `remaining` has the rows that are still in
- * this vault. It is absent if the items come from another collection.
+ * If the item has already returned to its owner, both are passed on to the owner's collection. `remaining` has the rows that are
+ * still in this vault. It is absent if the items come from another collection.
  */
 function saveInEndedVault(save: VaultSave, remaining?: KeysResult<typeof item>): Answer<SaveResult> {
   const { turn, saver, items } = save;
@@ -196,7 +201,7 @@ function remainingRowsPlan(view: View, items: readonly ClientItem[]): KeysPlan<t
   );
 }
 
-/** `row`: the item's row here, which may be a forwarding tombstone. */
+/** `row` is the item's row in this vault, which may be a forwarding tombstone. */
 function destinationOf(
   { by, sessionUuid }: SaverFields,
   sent: ClientItem,

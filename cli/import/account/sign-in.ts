@@ -60,11 +60,14 @@ export async function signIn(
   return { userUuid, keyParams, serverPassword, bearer };
 }
 
-/** Servers ignore case, and space around an address. */
+/** As servers compare addresses: without case, and without space at either end. */
 export const isSameAddress = (one: string, other: string): boolean =>
   one.trim().toLowerCase() === other.trim().toLowerCase();
 
-/** The account gets the address that the server names, so a server that lies could take the address of somebody else here. */
+/**
+ * Refuses key params for another address than the user's. The imported account gets the address that the other server names, so a
+ * server that lies could otherwise take a stranger's address here.
+ */
 function sameAddress(keyParams: ReceivedKeyParams, email: string): ReceivedKeyParams {
   const identifier = String(keyParams.identifier ?? email);
   if (isSameAddress(identifier, email)) return { ...keyParams, identifier };
@@ -99,7 +102,7 @@ async function keyParamsOf(
   }
 }
 
-/** Only its wording tells an app whether the server asks for a mailed code or for one of an authenticator app. */
+/** Only the wording of the refusal shows whether the code was mailed or comes from an authenticator app. */
 async function codePrompt(ask: AskServer, email: string, reason: string): Promise<string> {
   if (!/e-?mail/i.test(reason)) return 'Code of the second factor: ';
   await ask('POST', '/v1/mfa/magic-link/request', { body: { email } });

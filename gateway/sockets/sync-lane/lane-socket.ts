@@ -1,5 +1,5 @@
 /**
- * One socket of the lane (docs/protocol/sockets.md, "The sync lane").
+ * One socket of the sync lane, over which clients sync (docs/protocol/sockets.md, "The sync lane").
  *
  *     new --AUTH--> authenticating --> ready --> ending --> closed
  *      `--5 s--> ending                  `-- a frame that breaks the rules, the end of the session, a drain
@@ -8,8 +8,8 @@
  * - Before `ready` the socket accepts only AUTH, and answers only AUTHENTICATED.
  * - COMMAND and STATUS are answered in the order in which they came. REAUTH does not wait for them, and PING is answered at once.
  *   So a slow command neither makes a socket look dead nor keeps it from new credentials.
- * - Each end that the protocol knows is one ERROR frame and then a close. After it the socket sends nothing and reads nothing.
- * - A command goes on after its socket has ended: the journal tells the client its result.
+ * - When the protocol ends a socket, the server sends one ERROR frame and closes. After that it neither sends nor reads.
+ * - A command goes on after its socket has ended. The client learns the result from the journal, by STATUS over another socket.
  */
 import type { Credentials } from '../../../actors/identity/session-tokens.ts';
 import type { Registration, SessionWatch } from '../hub.ts';
@@ -47,7 +47,7 @@ export type EndCode = (typeof endCodes)[number];
 
 const closeCodes = { goingAway: 1001, policy: 1008, tooLarge: 1009, tryLater: 1013 } as const;
 
-/** The other codes are the client's fault: it should not go on as before. */
+/** Codes after which the client may reconnect and go on. All others report a fault of the client. */
 const tryLater: ReadonlySet<EndCode> = new Set(['SYNC_DISABLED', 'SOCKET_LIMIT', 'BACKPRESSURE']);
 
 export interface Redeemed extends Registration {
@@ -63,11 +63,11 @@ export interface LaneServices {
   schedule(delayMs: number, callback: () => void): () => void;
   isDraining(): boolean;
   verify(ticket: string, deviceId: string): SyncTicket | undefined;
-  /** Resolves to true when this socket may authenticate, or at once to false: too many wait. */
+  /** Runs `redeemed` when this socket may authenticate. Resolves to `refused` at once if too many sockets wait. */
   handshake<T>(redeemed: () => Promise<T>, refused: T): Promise<T>;
-  /** `gateway` hears of the session from then on. @throws ActorError */
+  /** Uses up a ticket. From then on `gateway` gets the events of its session. @throws ActorError */
   redeem(ticket: SyncTicket, gateway?: string): Promise<Redeemed>;
-  /** A slot among the sockets of the user. False: there is none. */
+  /** Takes one of the user's slots for sockets. False if none is free. */
   admit(socket: LaneSocket, userUuid: string): boolean;
   /** Calls back once the session has ended. */
   watch(credentials: Credentials, ended: () => void): SessionWatch;
@@ -76,16 +76,16 @@ export interface LaneServices {
 }
 
 const authMs = 5_000;
-/** A little longer than the library waits for a client that does not read. */
+/** A little longer than the library waits for a client that does not read. Until then unread bytes count as memory. */
 const lingerMs = 70_000;
-/** An AUTH has a ticket and a few names. An anonymous client may not have anything larger parsed. */
+/** An AUTH contains a ticket and a few names. The server parses nothing larger from a client that is not authenticated. */
 const authBytesMax = 4 * 1_024;
 const queuedFramesMax = 8;
-/** A client needs less time than this to get a megabyte behind, so that alone does not show that it stopped reading. */
+/** The most bytes that a client may leave unread. A client on a fast line is easily a megabyte behind and still reads. */
 const unreadBytesMax = 4 * 1_024 * 1_024;
 const binaryBytesMax = 266_248;
 const reauthAttemptsMax = 8;
-/** Some clients look for the words `rate limit`. */
+/** Some clients search the reason for the words `rate limit`. */
 const rateExceeded = 'sync rate limit exceeded';
 const protocolIds = { requestId: 'protocol', commandId: 'protocol' } as const;
 
@@ -127,7 +127,7 @@ export class LaneSocket {
     this.#cancelTimer = this.#lane.schedule(authMs, () => this.#end('AUTH_TIMEOUT'));
   }
 
-  /** The connection is gone and must not be touched. */
+  /** The library has dropped the connection, and using it now would throw. */
   closed(): void {
     this.#connection = undefined;
     this.#state = 'closed';
@@ -138,7 +138,7 @@ export class LaneSocket {
     this.#lane.closed(this);
   }
 
-  /** A timer that is kept would cost each of tens of thousands of sockets a quarter of a kilobyte. */
+  /** Drops the reference, too: it would keep a quarter of a kilobyte for each of tens of thousands of sockets. */
   #forgetTimer(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
@@ -149,8 +149,8 @@ export class LaneSocket {
   }
 
   /**
-   * The library has answered a ping of WebSocket. It counts as a frame, or a client that does not read could make it answer
-   * without end.
+   * The library has answered a WebSocket ping. Pings count as frames. Otherwise a client that does not read could have the library
+   * queue answers without end.
    */
   pinged(): void {
     if (this.#isEnded) return;
@@ -185,7 +185,7 @@ export class LaneSocket {
     this.#checkOrder(frame, size);
   }
 
-  /** Runs once all accepted commands have answers. */
+  /** Closes the socket once all accepted commands have answers. */
   async drain(): Promise<void> {
     await this.#work;
     this.close(closeCodes.goingAway, 'server shutting down');
@@ -196,7 +196,7 @@ export class LaneSocket {
     if (connection === undefined || this.#isEnded) return;
     this.#state = 'ending';
     this.#lane.metrics.closed(reason);
-    // Either calls `closed` at once. A client that does not read has no memory left.
+    // Both call `closed` at once. `end` would queue one more frame, for which a client that does not read has no memory left.
     if (this.#unread > 0 && this.#hasNoMemory) connection.close();
     else connection.end(code, reason);
   }
@@ -278,7 +278,7 @@ export class LaneSocket {
   }
 
   async #admitted(ticket: SyncTicket, { deviceId }: AuthRequest): Promise<Credentials | EndCode> {
-    // A socket that has ended meanwhile may not take a slot: nothing would free it.
+    // If the socket has ended meanwhile, nothing would free its slot.
     if (this.#isEnded) return 'SYNC_DISABLED';
     const credentials = credentialsOf(ticket);
     this.#deviceId = deviceId;

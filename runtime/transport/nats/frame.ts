@@ -3,25 +3,25 @@
  * object with its `kind`. Each goes in a signed message (`message-signature.ts`).
  *
  * Fields that a newer release added are dropped. A newer version and an unknown kind are rejected as such, so that both sides
- * of a mixed cluster can tell. Times are spans and never points, because the clocks of two processes share nothing. The time on
- * the way does not count against a span. That is harmless: the caller keeps its own deadline, and a call may come late in any
- * case.
+ * of a mixed cluster can tell. Times are durations and never timestamps, because the clocks of two processes may differ. The time
+ * that a frame travels is not subtracted from them. That is harmless: the caller keeps its own deadline, and a receiver has to
+ * expect late calls anyway.
  */
 import { z } from 'zod';
 import { decode, encode, NewerFormatError } from '../../store/encoding.ts';
 
 const version = 1;
-/** The largest piece of a message that goes in one frame, and what a frame adds to it. Brokers take 1 MiB. */
+/** The largest part of a message in one frame. With what the frame adds, it stays below the 1 MiB that brokers accept. */
 export const partBytes = 512 * 1_024;
 export const natsFrameBytesMax = partBytes + 1_024;
-/** The sender holds a larger message, and its receiver pulls it (`large-message-sender.ts`). */
+/** The sender holds a larger message, and its receiver fetches it (`large-message-sender.ts`). */
 export const inlineBytesMax = 64 * 1_024;
 export const messageBytesMax = 64 * 1_024 * 1_024;
 
 const address = z.object({ kind: z.string(), id: z.string() });
 const shards = z.array(z.int().nonnegative());
 
-/** The epoch of a claim. Absent in messages of an earlier release. */
+/** The epoch of the owner's claim to a shard. Absent in messages of an earlier release. */
 const epoch = z.int().nonnegative().optional();
 
 const hint = z.discriminatedUnion('hint', [
@@ -34,14 +34,15 @@ const hint = z.discriminatedUnion('hint', [
   z.object({ hint: z.literal('rebalance') }),
 ]);
 
-/** A `traceparent`, if the request is sampled. */
+/** The `traceparent` of the request (W3C Trace Context), if its trace is sampled. */
 const trace = z.string().optional();
 
 const callFrame = z.object({
   kind: z.literal('call'),
   callId: z.string(),
-  /** The incarnation of the caller, and the shard count it knows. */
+  /** The incarnation of the caller. */
   from: z.string(),
+  /** The number of shards that the caller assumes. A receiver with another number refuses the call. */
   shards: z.int(),
   remainingMs: z.number(),
   address,
@@ -53,6 +54,7 @@ const callFrame = z.object({
 
 const replyFrame = z.object({ kind: z.literal('reply'), value: z.unknown() });
 
+/** An error instead of a reply. A refusal of the domain is a reply. */
 const errorReplyFrame = z.object({
   kind: z.literal('refusal'),
   class: z.enum([
@@ -71,15 +73,16 @@ const errorReplyFrame = z.object({
   epoch,
 });
 
-/** Stands for a frame that is too large to send unasked. */
+/** Stands for a frame that is too large to send before its receiver asks for it. */
 const heldFrame = z.object({
   kind: z.literal('held'),
-  /** The incarnation of the process that holds it, and its name there. */
+  /** The incarnation of the process that holds the message. */
   from: z.string(),
+  /** Names the message in that process. */
   id: z.string(),
   bytes: z.int().positive().max(messageBytesMax),
   remainingMs: z.number(),
-  /** If it stands for a call: the epoch of that call. */
+  /** The epoch of the call that it stands for, if it stands for a call. */
   epoch,
 });
 
@@ -123,7 +126,7 @@ export type FrameOf<K extends FrameKind> = Extract<Frame, { kind: K }>;
 
 const kinds: ReadonlySet<unknown> = new Set(frame.options.map((option) => option.shape.kind.value));
 
-/** A received message is not a frame known here, or does not belong at its subject. */
+/** A received message is no frame that this release knows, or arrived at the wrong subject. */
 export class FrameError extends Error {
   readonly reason: 'version' | 'kind' | 'corrupt' | 'mac' | 'stale';
   constructor(reason: FrameError['reason'], message: string) {
@@ -132,11 +135,11 @@ export class FrameError extends Error {
   }
 }
 
-export const encodeFrame = (of: Frame): Buffer => encode(version, of);
+export const encodeFrame = (value: Frame): Buffer => encode(version, value);
 
 /** @throws FrameError */
 export function decodeFrame(bytes: Uint8Array): Frame {
-  const value = unpacked(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  const value = unpack(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   const parsed = frame.safeParse(value);
   if (parsed.success) return parsed.data;
   const kind = typeof value === 'object' && value !== null && 'kind' in value ? value.kind : undefined;
@@ -152,7 +155,7 @@ export function decodeFrameOf<K extends FrameKind>(bytes: Uint8Array, expected: 
   return decoded as FrameOf<K>;
 }
 
-function unpacked(bytes: Buffer): unknown {
+function unpack(bytes: Buffer): unknown {
   try {
     return decode(bytes, version);
   } catch (error) {

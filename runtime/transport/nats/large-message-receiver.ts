@@ -1,10 +1,12 @@
 /**
- * Large messages, the receiver's side (see `large-message-sender.ts`). Two things are bounded: the parts in flight from each holder,
- * and the bytes of unfinished messages, from each holder and from all. Further messages wait behind those of their own holder,
- * so that a holder that stands still delays no messages of others.
+ * Large messages, the receiver's side. The sender, called the holder here, keeps the message and offers it by a small `held`
+ * frame. This class fetches the message part by part (`large-message-sender.ts` has the protocol).
  *
- * A holder that lets a part run into its full time is dropped. Everything that was begun or waits there fails at once, and its
- * callers ask again. If it offers a message later, it is alive, and the message is fetched as any other.
+ * Two things are bounded: the parts in flight from each holder, and the bytes of unfinished messages, from each holder and from
+ * all. Further messages queue for their own holder, so that a holder that hangs delays no other holder's messages.
+ *
+ * A holder that does not answer a request for a part within `partMs` is dropped. Every fetch from it, begun or queued, fails at
+ * once, and the callers repeat their calls. If the holder offers another message later, it is alive, and the fetch starts afresh.
  */
 import type { Clock } from '../../clock.ts';
 import { NotFoundError, RetryableError } from '../../errors.ts';
@@ -17,7 +19,7 @@ import type { Mux } from './mux.ts';
 const partsOfHolderMax = 4;
 const unfinishedBytesMax = 256 * 1_024 * 1_024;
 const unfinishedBytesOfHolderMax = unfinishedBytesMax / 4;
-/** After this time the part is lost, or its holder. */
+/** A part that has not come after this time is lost, or its holder hangs. */
 const partMs = 10_000;
 
 export interface LargeMessageReceiverOptions {
@@ -38,7 +40,7 @@ export class LargeMessageReceiver {
     this.#options = options;
   }
 
-  /** The frame that a held one stands for. @throws FrameError; ActorError if it cannot be fetched */
+  /** Fetches the frame that a `held` frame stands for. @throws FrameError; ActorError if it cannot be fetched */
   async pull(held: FrameOf<'held'>, deadlineMs: number): Promise<Frame> {
     const holder = this.#holderAt(held.from);
     holder.pulls += 1;
@@ -68,7 +70,7 @@ export class LargeMessageReceiver {
   }
 
   async #fetchAll({ held, deadlineMs, holder }: Omit<Pull, 'whole' | 'hasFailed'>): Promise<Frame> {
-    if (holder.isDropped) throw stoodStill();
+    if (holder.isDropped) throw holderHangs();
     const whole = Buffer.allocUnsafe(held.bytes);
     const pull = { held, deadlineMs, holder, whole, hasFailed: false };
     const parts = Array.from({ length: Math.ceil(held.bytes / partBytes) }, (_, part) => part);
@@ -91,15 +93,15 @@ export class LargeMessageReceiver {
 
   async #part({ held, deadlineMs, holder }: Pull, part: number): Promise<Uint8Array> {
     const { partsSubject, metrics } = this.#options;
-    if (holder.isDropped) throw stoodStill();
+    if (holder.isDropped) throw holderHangs();
     metrics.frame('out', 'fetch');
     const fetch = encodeFrame({ kind: 'fetch', id: held.id, part });
     const answer = decodeFrame(await this.#request(holder, partsSubject(held.from), fetch, deadlineMs));
     metrics.frame('in', answer.kind);
     if (answer.kind === 'refusal') throw actorErrorOf(answer);
-    const bytesMeant = Math.min(partBytes, held.bytes - part * partBytes);
-    if (answer.kind !== 'part' || answer.bytes.length !== bytesMeant) {
-      throw new NotFoundError('the part that came is another one');
+    const expectedBytes = Math.min(partBytes, held.bytes - part * partBytes);
+    if (answer.kind !== 'part' || answer.bytes.length !== expectedBytes) {
+      throw new NotFoundError('the answer is not the part that was asked for');
     }
     return answer.bytes;
   }
@@ -130,17 +132,17 @@ export class LargeMessageReceiver {
   }
 }
 
-const stoodStill = () =>
-  new RetryableError('the process that holds this message stood still', { outcome: 'unknown' });
+const holderHangs = () =>
+  new RetryableError('the process that holds this message does not answer', { outcome: 'unknown' });
 
-/** A process that holds messages for this one. */
+/** A process that holds messages for this process. */
 interface Holder {
   readonly id: string;
   readonly parts: Semaphore;
   readonly bytes: Semaphore;
-  /** Messages that are fetched or wait. */
+  /** Messages that are being fetched or are queued. */
   pulls: number;
-  /** It let a part run into its full time. Later messages of the same process begin a new entry. */
+  /** It did not answer in time. Later messages of the same process begin a new entry. */
   isDropped: boolean;
 }
 
