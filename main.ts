@@ -9,7 +9,7 @@ import { createLogger } from './process/logger.ts';
 import { captureOutput } from './process/output.ts';
 import { ownVersion } from './process/own-version.ts';
 import type { Ports } from './process/server.ts';
-import { exitCodes, StartError } from './process/start-error.ts';
+import { StartError, serverExitCodes } from './process/start-error.ts';
 import { systemClock } from './runtime/clock.ts';
 import { loggable } from './runtime/errors.ts';
 import { systemRandom } from './runtime/random.ts';
@@ -30,7 +30,7 @@ async function main(): Promise<void> {
   process.once('disconnect', () => lifetime.signal('SIGTERM'));
   process.on('uncaughtException', (error) => {
     logger.fatal({ error: loggable(error) }, 'a defect: ending at once');
-    exit(exitCodes.software);
+    exit(serverExitCodes.software);
   });
   const ports = { clock: systemClock, random: systemRandom, logger, lifetime };
   const options = { config, secrets, version: ownVersion(), ...ports };
@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   } catch (error) {
     if (error instanceof StartError) say(error.message);
     else logger.fatal({ error: loggable(error) }, 'the start failed unexpectedly');
-    await lifetime.end(error instanceof StartError ? error.exitCode : exitCodes.software);
+    await lifetime.end(error instanceof StartError ? error.exitCode : serverExitCodes.software);
   }
 }
 
@@ -83,7 +83,7 @@ function readConfiguration(): Configuration {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     say(error.message);
-    process.exit(exitCodes.config);
+    process.exit(serverExitCodes.config);
   }
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../process/config/config.ts';
 import { urlHost } from '../process/config/hosts.ts';
 import { ownVersion } from '../process/own-version.ts';
-import { StartError, exitCodes as startExitCodes } from '../process/start-error.ts';
+import { StartError, serverExitCodes } from '../process/start-error.ts';
 import type { Backups } from './commands/backup.ts';
 import type { Examine } from './commands/doctor.ts';
 import type { Migrate } from './commands/migrate.ts';
@@ -93,7 +93,7 @@ async function withoutNode<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof BackupError) throw new CommandFailure(exitCodeOf[error.failure], error.message);
     if (!(error instanceof StartError)) throw error;
-    const isAway = error.exitCode === startExitCodes.unavailable;
+    const isAway = error.exitCode === serverExitCodes.unavailable;
     throw new CommandFailure(isAway ? exitCodes.unavailable : exitCodes.refused, error.message);
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { temporaryFolder } from '../test/kit/temporary-folder.ts';
 import { openDataDirectory } from './data-directory.ts';
-import { exitCodes, StartError } from './start-error.ts';
+import { StartError, serverExitCodes } from './start-error.ts';
 
 function pathOf(t: ExecutionContext): string {
   return join(temporaryFolder(t), 'data');
@@ -41,7 +41,7 @@ test('a directory that others may read, write or list is refused with advice, an
   for (const mode of [0o701, 0o702, 0o704, 0o720, 0o740, 0o750, 0o755, 0o777]) {
     chmodSync(path, mode);
     const error = await t.throwsAsync(openDataDirectory(path), { instanceOf: StartError });
-    t.is(error.exitCode, exitCodes.config);
+    t.is(error.exitCode, serverExitCodes.config);
     t.true(
       error.message.includes(`(mode ${mode.toString(8)})`) && error.message.includes(`chmod 700 ${path}`),
     );
@@ -74,7 +74,7 @@ test('a directory held by a server on another machine is refused, with how to go
   const holder = 'lock.1.there.holder';
   writeFileSync(join(path, holder), '{"name":"other","id":"","boot":"then"}');
   const error = await t.throwsAsync(openDataDirectory(path), { instanceOf: StartError });
-  t.is(error.exitCode, exitCodes.inUse);
+  t.is(error.exitCode, serverExitCodes.inUse);
   t.regex(error.message, /the machine "other" .* remove the file lock\.1\.there\.holder/);
   rmSync(join(path, holder));
   await (await openDataDirectory(path)).release();
@@ -84,7 +84,7 @@ test('a directory in use is refused with the exit code for it', async (t) => {
   const path = pathOf(t);
   const first = await openDataDirectory(path);
   const error = await t.throwsAsync(openDataDirectory(path), { instanceOf: StartError });
-  t.is(error.exitCode, exitCodes.inUse);
+  t.is(error.exitCode, serverExitCodes.inUse);
   t.regex(error.message, /Another server is running/);
   await first.release();
 });
@@ -93,5 +93,5 @@ test('a path that cannot be a directory is a wrong setting', async (t) => {
   const path = pathOf(t);
   writeFileSync(path, '');
   const error = await t.throwsAsync(openDataDirectory(path), { instanceOf: StartError });
-  t.is(error.exitCode, exitCodes.config);
+  t.is(error.exitCode, serverExitCodes.config);
 });

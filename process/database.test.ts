@@ -13,7 +13,7 @@ import {
   shardCountOf,
   syncGeneration,
 } from './database.ts';
-import { exitCodes, StartError } from './start-error.ts';
+import { StartError, serverExitCodes } from './start-error.ts';
 
 const keyring = createKeyring(Buffer.alloc(32, 1));
 const expected = { keyring, shardCount: 16, nodeId: 'main', clusterName: 'a', isClustered: false };
@@ -68,7 +68,7 @@ test('a database whose shards are being changed is refused until that is done', 
   await checkDatabase(store, expected);
   await store.replaceSetting(resharding.setting, '64');
   const error = await t.throwsAsync(checkDatabase(store, expected), { instanceOf: StartError });
-  t.is(error.exitCode, exitCodes.config);
+  t.is(error.exitCode, serverExitCodes.config);
   t.regex(error.message, /reshard --shards 64/);
   await store.replaceSetting(resharding.setting, resharding.none);
   await t.notThrowsAsync(checkDatabase(store, expected));
@@ -85,7 +85,7 @@ test('another key, shard count or cluster name than the database was made with i
     const error = await t.throwsAsync(checkDatabase(store, { ...expected, ...other }), {
       instanceOf: StartError,
     });
-    t.is(error.exitCode, exitCodes.config);
+    t.is(error.exitCode, serverExitCodes.config);
   }
 });
 
@@ -120,7 +120,7 @@ test('a live node of another name is refused, a dead one or our own predecessor 
   await t.notThrowsAsync(checkDatabase(store, expected));
   await store.register(nodeOf('other'), leaseMs);
   const error = await t.throwsAsync(checkDatabase(store, expected), { instanceOf: StartError });
-  t.is(error.exitCode, exitCodes.inUse);
+  t.is(error.exitCode, serverExitCodes.inUse);
   t.regex(error.message, /"other"/);
   await clock.advance(leaseMs + 1);
   await t.notThrowsAsync(checkDatabase(store, expected));

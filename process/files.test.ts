@@ -11,7 +11,7 @@ import { temporaryFolder } from '../test/kit/temporary-folder.ts';
 import { configurationFrom } from './config/config.ts';
 import { createFilesCheck, provideFileStore } from './files.ts';
 import { Lifetime } from './lifetime.ts';
-import { exitCodes, StartError } from './start-error.ts';
+import { StartError, serverExitCodes } from './start-error.ts';
 
 const logger = pino({ level: 'silent' });
 
@@ -47,7 +47,7 @@ test('a folder that cannot be made ends the start with a sentence', async (t) =>
   const path = temporaryFolder(t);
   writeFileSync(join(path, 'files'), 'not a folder');
   const error = await t.throwsAsync(open(path).opening, { instanceOf: StartError });
-  t.is(error?.exitCode, exitCodes.config);
+  t.is(error?.exitCode, serverExitCodes.config);
   t.regex(error?.message ?? '', /^The folder of files .*\/files cannot be used: .*FILES_FOLDER/);
 });
 

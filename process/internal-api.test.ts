@@ -7,14 +7,14 @@ import { configurationFrom } from './config/config.ts';
 import { openInternalApi } from './internal-api.ts';
 import type { Resources } from './resources.ts';
 import type { ServerOptions } from './server-options.ts';
-import { exitCodes, StartError } from './start-error.ts';
+import { StartError, serverExitCodes } from './start-error.ts';
 
 /** The error at a start with these settings. Nothing is opened before the certificates are read. */
 async function refusal(t: ExecutionContext, settings: Readonly<Record<string, string>>): Promise<string> {
   const { config } = configurationFrom(settings);
   const opening = openInternalApi({ config } as ServerOptions, {} as Resources, {} as InternalApiOptions);
   const error = await t.throwsAsync(opening, { instanceOf: StartError });
-  t.is(error?.exitCode, exitCodes.config);
+  t.is(error?.exitCode, serverExitCodes.config);
   return error?.message ?? '';
 }
 

@@ -2,7 +2,7 @@ import test from 'ava';
 import { silentLogger } from '../runtime/ports.ts';
 import { FakeClock } from '../test/kit/clock.ts';
 import { Lifetime } from './lifetime.ts';
-import { exitCodes } from './start-error.ts';
+import { serverExitCodes } from './start-error.ts';
 
 function lifetimeOf(closeMostMs = 60_000) {
   const clock = new FakeClock();
@@ -77,7 +77,7 @@ test('a closer that fails does not keep the others from closing, and shows in th
   lifetime.onEnd(() => Promise.reject(new Error('no')));
   await lifetime.end(0);
   t.deepEqual(closed, ['other']);
-  t.deepEqual(exits, [exitCodes.software]);
+  t.deepEqual(exits, [serverExitCodes.software]);
 });
 
 test('closing that takes too long is cut off', async (t) => {
@@ -85,5 +85,5 @@ test('closing that takes too long is cut off', async (t) => {
   lifetime.onEnd(() => new Promise(() => {}));
   void lifetime.end(0);
   await clock.advance(1_000);
-  t.deepEqual(exits, [exitCodes.software]);
+  t.deepEqual(exits, [serverExitCodes.software]);
 });

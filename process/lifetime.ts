@@ -7,7 +7,7 @@
 import type { Clock } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/ports.ts';
-import { exitCodes } from './start-error.ts';
+import { serverExitCodes } from './start-error.ts';
 
 const signals = { SIGINT: 2, SIGTERM: 15 } as const;
 type Signal = keyof typeof signals;
@@ -89,7 +89,7 @@ export class Lifetime {
     const { logger, clock, closeMostMs, exit } = this.#options;
     const cancelAlarm = clock.schedule(closeMostMs, () => {
       logger.error({ closeMostMs }, 'closing takes too long: ending at once');
-      exit(exitCodes.software);
+      exit(serverExitCodes.software);
     });
     await this.#opening;
     let failed = false;
@@ -102,6 +102,6 @@ export class Lifetime {
       }
     }
     cancelAlarm();
-    exit(failed && code === 0 ? exitCodes.software : code);
+    exit(failed && code === 0 ? serverExitCodes.software : code);
   }
 }

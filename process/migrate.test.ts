@@ -2,7 +2,7 @@ import test from 'ava';
 import { databaseUrl, startTestPostgres, type TestPostgres } from '../test/kit/postgres.ts';
 import { migrateDatabase, planMigration } from './migrate.ts';
 import { migrations } from './schema.ts';
-import { exitCodes, StartError } from './start-error.ts';
+import { StartError, serverExitCodes } from './start-error.ts';
 
 let server: TestPostgres;
 test.before(async () => {
@@ -28,11 +28,11 @@ const commands = { plan: planMigration, apply: (url?: string) => migrateDatabase
 for (const [name, command] of Object.entries(commands)) {
   test(`${name} without a database to reach says so`, async (t) => {
     const none = await t.throwsAsync(command(undefined), { instanceOf: StartError });
-    t.is(none.exitCode, exitCodes.config);
+    t.is(none.exitCode, serverExitCodes.config);
     const away = await t.throwsAsync(command('postgresql://someone:secret@127.0.0.1:1/nowhere'), {
       instanceOf: StartError,
     });
-    t.is(away.exitCode, exitCodes.unavailable);
+    t.is(away.exitCode, serverExitCodes.unavailable);
     t.false(away.message.includes('secret'));
   });
 }

@@ -32,7 +32,7 @@ import type { LastRun } from './last-run.ts';
 import { watchMailDiskSpace } from './mail-disk-space.ts';
 import type { Resources } from './resources.ts';
 import type { ServerOptions } from './server-options.ts';
-import { exitCodes, StartError } from './start-error.ts';
+import { StartError, serverExitCodes } from './start-error.ts';
 
 export interface NodeParts {
   readonly resources: Resources;
@@ -145,7 +145,7 @@ function rowOf({ config, version }: ServerOptions): Omit<NodeRow, 'incarnation'>
 
 function endRejected({ logger, lifetime }: ServerOptions, error: unknown): void {
   logger.fatal({ reason: messageOf(error) }, 'registration was rejected: shutting down');
-  void lifetime.end(error instanceof StartError ? error.exitCode : exitCodes.inUse);
+  void lifetime.end(error instanceof StartError ? error.exitCode : serverExitCodes.inUse);
 }
 
 function passwordHasherOf({ accounts }: ServerOptions['config'], limits: QueueLimits): PasswordHasher {

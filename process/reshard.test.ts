@@ -3,7 +3,7 @@ import { resharding, shardCountSetting } from '../runtime/store/postgres/reshard
 import { openPostgresStore } from '../runtime/store/postgres/store.ts';
 import { databaseUrl, startTestPostgres, type TestPostgres } from '../test/kit/postgres.ts';
 import { reshardDatabase } from './reshard.ts';
-import { exitCodes, StartError } from './start-error.ts';
+import { StartError, serverExitCodes } from './start-error.ts';
 
 let server: TestPostgres;
 test.before(async () => {
@@ -25,15 +25,15 @@ test('its result is reported, and so is what prevents it, each with its own code
     t.regex(error.message, message);
   };
 
-  await refused(64, exitCodes.config, /No node has ever served this database/);
+  await refused(64, serverExitCodes.config, /No node has ever served this database/);
   const store = await openPostgresStore({ connection });
   t.teardown(() => store.close());
   await store.fixedSetting(shardCountSetting, '16');
   await store.register(node, 60_000, true);
-  await refused(64, exitCodes.inUse, /The node "a" has a lease/);
+  await refused(64, serverExitCodes.inUse, /The node "a" has a lease/);
   await store.leave('a', 'a1');
   await store.replaceSetting(resharding.setting, '32');
-  await refused(64, exitCodes.config, /--shards 32/);
+  await refused(64, serverExitCodes.config, /--shards 32/);
   const done = { outcome: 'done', from: 16, rows: 0 };
   t.deepEqual(await reshardDatabase({ databaseUrl: url, shardCount: 32, onProgress }), done as never);
   t.deepEqual(await reshardDatabase({ databaseUrl: url, shardCount: 32, onProgress }), {
@@ -45,11 +45,11 @@ test('without a database to reach it says so', async (t) => {
   const none = await t.throwsAsync(reshardDatabase({ databaseUrl: undefined, shardCount: 64, onProgress }), {
     instanceOf: StartError,
   });
-  t.is(none.exitCode, exitCodes.config);
+  t.is(none.exitCode, serverExitCodes.config);
   const nowhere = 'postgresql://someone:secret@127.0.0.1:1/nowhere';
   const away = await t.throwsAsync(reshardDatabase({ databaseUrl: nowhere, shardCount: 64, onProgress }), {
     instanceOf: StartError,
   });
-  t.is(away.exitCode, exitCodes.unavailable);
+  t.is(away.exitCode, serverExitCodes.unavailable);
   t.false(away.message.includes('secret'));
 });

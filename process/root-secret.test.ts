@@ -3,7 +3,7 @@ import { createKeyring } from '../runtime/keyring.ts';
 import { systemRandom } from '../runtime/random.ts';
 import type { DataDirectory } from './data-directory.ts';
 import { checkFingerprint, openKeyring } from './root-secret.ts';
-import { exitCodes, StartError } from './start-error.ts';
+import { StartError, serverExitCodes } from './start-error.ts';
 
 function memoryDirectory(): Pick<DataDirectory, 'keep'> & { readonly stored: Map<string, string> } {
   const stored = new Map<string, string>();
@@ -55,7 +55,7 @@ test('a kept secret of the wrong form is refused without being shown', async (t)
     instanceOf: StartError,
     message: /secret-key .* 64 hexadecimal/,
   });
-  t.is(short.exitCode, exitCodes.config);
+  t.is(short.exitCode, serverExitCodes.config);
   t.notRegex(short.message, /deadbeef/);
 });
 
@@ -66,6 +66,6 @@ test('a database accepts the key it was made with and refuses another', async (t
   await t.notThrowsAsync(checkFingerprint(keyring, settings));
   const other = createKeyring(Buffer.from(otherHex, 'hex'));
   const error = await t.throwsAsync(checkFingerprint(other, settings), { instanceOf: StartError });
-  t.is(error.exitCode, exitCodes.config);
+  t.is(error.exitCode, serverExitCodes.config);
   t.regex(error.message, /not the one this database was made with/);
 });

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { type Logger, silentLogger } from '../runtime/ports.ts';
 import { startTestPostgres, type TestPostgres } from '../test/kit/postgres.ts';
 import { applyMigrations, ensureSchema, lackingMigrations, migrations } from './schema.ts';
-import { exitCodes, StartError } from './start-error.ts';
+import { StartError, serverExitCodes } from './start-error.ts';
 
 let server: TestPostgres;
 test.before(async () => {
@@ -29,7 +29,7 @@ test('a start brings the database up to date, and says so when there was somethi
 test('without MIGRATE_AT_START a database that is behind is refused and left as it is', async (t) => {
   const connection = await server.createDatabase();
   const error = await t.throwsAsync(ensureSchema(connection, manual), { instanceOf: StartError });
-  t.is(error.exitCode, exitCodes.config);
+  t.is(error.exitCode, serverExitCodes.config);
   t.regex(error.message, new RegExp(`\\(${ids.length} to apply\\).*\`scriptorium migrate apply\``));
   t.deepEqual(await lackingMigrations(connection), migrations);
   t.deepEqual(await applyMigrations(connection), ids);
@@ -50,7 +50,7 @@ test('a database of a newer release is refused, with MIGRATE_AT_START or without
     applyMigrations(connection),
   ]) {
     const error = await t.throwsAsync(refused, { instanceOf: StartError });
-    t.is(error.exitCode, exitCodes.config);
+    t.is(error.exitCode, serverExitCodes.config);
     t.regex(error.message, /newer release \(it has domain-9999-drop-to-come\)/);
   }
 });

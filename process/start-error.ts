@@ -2,7 +2,7 @@
  * Exit codes of the process, after sysexits(3), so that a supervisor can recognise failures that a restart cannot
  * fix.
  */
-export const exitCodes = {
+export const serverExitCodes = {
   /** A dependency (the database) could not be started or reached. */
   unavailable: 69,
   /** A defect. */
@@ -23,9 +23,9 @@ export class StartError extends Error {
   }
 
   static readonly unavailable = (message: string, cause?: unknown) =>
-    new StartError(message, exitCodes.unavailable, { cause });
+    new StartError(message, serverExitCodes.unavailable, { cause });
   static readonly inUse = (message: string, cause?: unknown) =>
-    new StartError(message, exitCodes.inUse, { cause });
+    new StartError(message, serverExitCodes.inUse, { cause });
   static readonly config = (message: string, cause?: unknown) =>
-    new StartError(message, exitCodes.config, { cause });
+    new StartError(message, serverExitCodes.config, { cause });
 }

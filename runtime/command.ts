@@ -48,7 +48,7 @@ export interface RangePlan<T extends AnyTable> {
 export interface LookupPlan<T extends AnyTable> {
   readonly plan: 'lookup';
   readonly table: T;
-  /** All of them name the same columns. */
+  /** All values name the same columns. */
   readonly values: readonly Partial<RowOf<T>>[];
   /** The most rows of all values together. */
   readonly limit?: number;
@@ -84,8 +84,8 @@ export interface CrossOwnerPlan<T extends AnyTable> {
   readonly budgetBytes?: number;
   readonly columns?: readonly (keyof RowOf<T> & string)[];
   /**
-   * For a reader that makes the same plan time and again. Its plans over one table are equal if their versions are. While their
-   * owners commit nothing, the second one costs no look at each owner.
+   * Set by a reader that repeats the same plan. Two of its plans over one table are equal if their versions are. As long as the
+   * owners commit nothing, a repeated plan is answered without a look-up of each owner.
    */
   readonly version?: number | undefined;
 }
@@ -123,7 +123,7 @@ export interface LookupResult<T extends AnyTable> {
 export interface CrossOwnerResult<T extends AnyTable> {
   /** The owners that authorize the reader, in the order asked. */
   readonly owners: readonly OwnerRows<T>[];
-  /** All owners asked authorize the reader, and have no rows for it. */
+  /** True if all owners authorize the reader and have no new rows for it. */
   readonly isQuiet: boolean;
 }
 interface OwnerRows<T extends AnyTable> {
@@ -317,16 +317,19 @@ export interface WorkflowCommand<Request, Reply> extends CommandBase<Request, Re
   readonly run: (workflow: Workflow, request: Request) => Promise<Reply>;
 }
 
-/** One of several ways, chosen by the request: a request that brings nothing must not wait like one that writes. */
+/**
+ * The request decides how it is run: by a turn, a shared read or a workflow. So a sync that sends no items need not wait like one
+ * that writes.
+ */
 export interface ChoiceCommand<Request, Reply> extends CommandBase<Request, Reply> {
   readonly type: 'choice';
-  readonly choose: (request: Request, by: Pick<View, 'use'>) => OneWay<Request, Reply>;
+  readonly choose: (request: Request, by: Pick<View, 'use'>) => PlainCommand<Request, Reply>;
 }
 
-type OneWay<Request, Reply> =
+type PlainCommand<Request, Reply> =
   // biome-ignore lint/suspicious/noExplicitAny: plans of any shape
   TurnCommand<Request, Reply, any> | SharedCommand<Request, Reply, any> | WorkflowCommand<Request, Reply>;
-export type Command<Request, Reply> = OneWay<Request, Reply> | ChoiceCommand<Request, Reply>;
+export type Command<Request, Reply> = PlainCommand<Request, Reply> | ChoiceCommand<Request, Reply>;
 
 // biome-ignore lint/suspicious/noExplicitAny: the runtime handles commands of any shape
 type Anything = any;
@@ -364,14 +367,14 @@ export function workflow<Request, Reply>(
   return { type: 'workflow', ...shape, ...whole };
 }
 
-export const choice = <Request, Reply>(
+export const choiceCommand = <Request, Reply>(
   shape: CommandShape<Request, Reply>,
   choose: ChoiceCommand<Request, Reply>['choose'],
 ): ChoiceCommand<Request, Reply> => ({ type: 'choice', ...shape, choose });
 
 /**
- * A timer's handler. If its time was missed, it runs once, late. Its row goes in the commit of its turn unless the turn arms it
- * again.
+ * A timer's handler. If the timer is late, the handler still runs once. The commit of its turn removes the timer, unless the turn
+ * arms it again.
  */
 export interface TimerHandler<Payload = unknown, P extends Plans = Plans> {
   readonly payload: z.ZodType<Payload>;
@@ -379,7 +382,7 @@ export interface TimerHandler<Payload = unknown, P extends Plans = Plans> {
   readonly turn: (turn: Turn, payload: Payload, reads: PlanResults<P>) => void;
 }
 
-/** A tell's handler. By `sender` a copy of another actor's state can ignore messages that are older than itself. */
+/** A tell's handler. An actor that keeps a copy of the sender's state finds in `sender` whether the tell is older than its copy. */
 export interface TellHandler<Payload = unknown, P extends Plans = Plans> {
   readonly payload: z.ZodType<Payload>;
   readonly reads?: (view: View, payload: Payload) => P;

@@ -6,14 +6,14 @@ import { callback, complete } from './complete.ts';
 import { Pairing } from './contract.ts';
 import { meteredMap, usage } from './metering.ts';
 import { recordSlices } from './records.ts';
-import { refresh, reportUse, use } from './refresh.ts';
-import { list, status } from './status.ts';
+import { refreshPairing, reportUse, use } from './refresh.ts';
+import { listPairings, status } from './status.ts';
 import { PairingTools } from './tools.ts';
 import { unpair, unpairAll } from './unpair.ts';
 import { RefreshWaits } from './waiting.ts';
 
 /** The commands of `operator-contract.ts`. */
-const operatorCommands = { status, list, start, complete, unpair, unpairAll, usage };
+const operatorCommands = { status, list: listPairings, start, complete, unpair, unpairAll, usage };
 
 export const pairing = kindOf(Pairing, {
   uses: [AssistantPolicy, PairingTools, RefreshWaits],
@@ -27,5 +27,5 @@ export const pairing = kindOf(Pairing, {
   },
   tells: {},
   timers: { sweep },
-  jobs: { refresh },
+  jobs: { refresh: refreshPairing },
 });

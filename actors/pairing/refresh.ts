@@ -94,7 +94,7 @@ function credentialIn(turn: Turn, subscriptionId: string): Credential | undefine
 
 // --- the job -------------------------------------------------------------------------------------------------
 
-export const refresh = job(Pairing.jobs.refresh, {
+export const refreshPairing = job(Pairing.jobs.refresh, {
   timeoutMs: refreshMs,
   run: async (run, { subscriptionId, serial }) => {
     try {

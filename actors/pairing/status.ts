@@ -46,7 +46,7 @@ export const status = command(PairingAdministration.commands.status, {
   },
 });
 
-export const list = command(PairingAdministration.commands.list, {
+export const listPairings = command(PairingAdministration.commands.list, {
   creates: true,
   turn: (turn) => {
     const records = readableRecords(turn);

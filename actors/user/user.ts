@@ -5,7 +5,7 @@ import { administration } from './admin/part.ts';
 import { assistantBudget } from './assistant/part.ts';
 import { auditTrail } from './audit/part.ts';
 import { bridges } from './bridge/part.ts';
-import { calendar } from './calendar/part.ts';
+import { userCalendar } from './calendar/part.ts';
 import { codePublishing } from './code-host/part.ts';
 import { User } from './contract.ts';
 import { emailDelivery } from './email-delivery/part.ts';
@@ -18,7 +18,7 @@ import { items } from './items/part.ts';
 import { mailBackups } from './mail-backup/part.ts';
 import { notOfferedPart } from './not-offered/part.ts';
 import { operators } from './operator.ts';
-import { pairing } from './pairing/part.ts';
+import { userPairing } from './pairing/part.ts';
 import { publicShares } from './public-shares/part.ts';
 import { publishedReminders } from './published-reminders/part.ts';
 import { reminders } from './reminders/part.ts';
@@ -56,9 +56,9 @@ const features: readonly Part<UserHooks>[] = [
   mailBackups,
   files,
   publishedReminders,
-  calendar,
+  userCalendar,
   assistantBudget,
-  pairing,
+  userPairing,
   codePublishing,
   syncLane,
   auditTrail,

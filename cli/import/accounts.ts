@@ -22,7 +22,7 @@ export interface ReadSettings {
   readonly locked: boolean;
   /** Names of settings that exist and cannot be read. */
   readonly unread: readonly string[];
-  /** Those of `settings` that come from a subscription of the user, by uuid. */
+  /** The uuids of those `settings` that come from a subscription of the user. */
   readonly ofSubscription: ReadonlySet<string>;
 }
 
@@ -31,7 +31,7 @@ export type AccountOutcome =
   | { readonly state: 'written'; readonly fresh: boolean }
   | { readonly state: 'in-use' | 'skipped' };
 
-export async function importAccount(context: ImportContext, user: SourceUser): Promise<AccountOutcome> {
+export async function importSourceUser(context: ImportContext, user: SourceUser): Promise<AccountOutcome> {
   const { report, target, dryRun } = context;
   const reason = reasonToSkipUser(context, user);
   if (reason !== undefined) {

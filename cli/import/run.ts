@@ -10,7 +10,7 @@
  * A pass that is killed leaves closed accounts, and the next pass does the rest. Users never see a part.
  */
 import { ImportService } from '../../proto/generated/scriptorium/v1/import.ts';
-import { importAccount } from './accounts.ts';
+import { importSourceUser } from './accounts.ts';
 import { forEachConcurrently, type ImportContext } from './context.ts';
 import { endDeletedVaults } from './ended-vaults.ts';
 import { importFiles } from './files/import.ts';
@@ -71,7 +71,7 @@ async function importAccounts(context: ImportContext): Promise<Population> {
       report.skipped('users', 'address-of-another', user.uuid);
       return;
     }
-    const outcome = await importAccount(context, user);
+    const outcome = await importSourceUser(context, user);
     if (outcome.state === 'written') accepted.set(uuid, { fresh: outcome.fresh });
     else if (outcome.state === 'in-use') refused.add(uuid);
   });

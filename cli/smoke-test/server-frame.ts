@@ -1,13 +1,13 @@
-/** A frame of WebSocket as servers send it: not masked. */
-export interface ServerFrame {
+/** A WebSocket frame as servers send it, which is not masked. */
+export interface WebSocketFrame {
   readonly opcode: number;
-  /** Where its payload is. */
+  /** The payload is from `start` to before `end`. */
   readonly start: number;
   readonly end: number;
 }
 
 /** The first frame in `bytes`. Undefined while it is incomplete. */
-export function parseFrame(bytes: Buffer): ServerFrame | undefined {
+export function parseFrame(bytes: Buffer): WebSocketFrame | undefined {
   if (bytes.length < 2) return undefined;
   const short = bytes.readUInt8(1) & 127;
   const start = short < 126 ? 2 : short === 126 ? 4 : 10;

@@ -1,6 +1,6 @@
 /** Settings, subscription and features of the caller's account (docs/protocol/account.md). */
 import { Factors } from '../../actors/user/factors/contract.ts';
-import { Settings, settingsActedOn, settingValueBytesMax } from '../../actors/user/settings/contract.ts';
+import { settingsActedOn, settingValueBytesMax, UserSettings } from '../../actors/user/settings/contract.ts';
 import { Subscription } from '../../actors/user/subscription/contract.ts';
 import type { RequestContext } from '../http/route.ts';
 import { family } from './endpoint.ts';
@@ -14,17 +14,17 @@ const settingBytesMax = 2 * settingValueBytesMax + 4_096;
 
 export const settingRoutes = [
   endpoint('GET /v1/users/:userUuid/settings', {
-    command: Settings.commands.listSettings,
+    command: UserSettings.commands.listSettings,
     summary: 'The settings of the account that are not secret.',
   }),
   endpoint('PUT /v1/users/:userUuid/settings', {
-    command: Settings.commands.putSetting,
+    command: UserSettings.commands.putSetting,
     bodyLimit: settingBytesMax,
     summary: `Sets a setting. The server acts on ${settingsActedOn.join(', ')}; it only keeps the others.`,
     refusals: [400],
   }),
   endpoint('GET /v1/users/:userUuid/settings/:name', {
-    command: Settings.commands.getSetting,
+    command: UserSettings.commands.getSetting,
     summary: 'One setting; for a secret only that it is set.',
     // A wrong password for the recovery codes counts as a failure.
     changesSomething: true,
@@ -33,19 +33,19 @@ export const settingRoutes = [
     adds: { password },
   }),
   endpoint('DELETE /v1/users/:userUuid/settings/:name', {
-    command: Settings.commands.deleteSetting,
+    command: UserSettings.commands.deleteSetting,
     summary: 'Removes a setting; the secret of an authenticator app needs the header x-server-password.',
     refusals: [400, 423],
     headers,
     adds: { password },
   }),
   endpoint('GET /v1/users/:userUuid/subscription-settings/:name', {
-    command: Settings.commands.getSubscriptionSetting,
+    command: UserSettings.commands.getSubscriptionSetting,
     summary: 'One setting of the subscription.',
     refusals: [400],
   }),
   endpoint('PUT /v1/users/:userUuid/subscription-settings', {
-    command: Settings.commands.putSubscriptionSetting,
+    command: UserSettings.commands.putSubscriptionSetting,
     summary: 'Sets a setting of the subscription.',
     refusals: [400],
   }),

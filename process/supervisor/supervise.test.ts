@@ -1,7 +1,7 @@
 /** What a supervisor does and logs if it cannot release the lease of its dead server, or cannot notify the other nodes. */
 import test from 'ava';
 import { memoryLogger } from '../../test/kit/memory-logger.ts';
-import { exitCodes, StartError } from '../start-error.ts';
+import { StartError, serverExitCodes } from '../start-error.ts';
 import { logUnreleased, releaseAndHint } from './supervise.ts';
 
 const noHints = () => Promise.reject(new Error('NATS is away'));
@@ -47,7 +47,7 @@ test('the other nodes are notified only once the lease is released', async (t) =
 
 test('the log leaves the lease to a server that already holds the data directory', (t) => {
   const { lines, logger } = memoryLogger();
-  logUnreleased(logger, new StartError('Another server is running', exitCodes.inUse));
+  logUnreleased(logger, new StartError('Another server is running', serverExitCodes.inUse));
   logUnreleased(logger, new Error('the database is away'));
   t.true(lines[0]?.includes('another server holds the data directory'));
   t.true(lines[1]?.includes('was not released: it ends by itself'));

@@ -17,7 +17,7 @@ import { Lifetime } from '../lifetime.ts';
 import { createLogger } from '../logger.ts';
 import { openKeyring } from '../root-secret.ts';
 import type { ServerOptions } from '../server-options.ts';
-import { exitCodes, StartError } from '../start-error.ts';
+import { StartError, serverExitCodes } from '../start-error.ts';
 import { openTransport } from '../transport.ts';
 
 /** With the database unavailable, waiting longer gains nothing: the lease expires anyway. */
@@ -44,7 +44,7 @@ export async function superviseServer(
 }
 
 export function logUnreleased(logger: Logger, error: unknown): void {
-  if (error instanceof StartError && error.exitCode === exitCodes.inUse) {
+  if (error instanceof StartError && error.exitCode === serverExitCodes.inUse) {
     logger.info({}, 'another server holds the data directory: the lease of the dead server is left to it');
     return;
   }
@@ -102,7 +102,7 @@ async function openHints(
   const { secrets, random } = options;
   const keyring = await openKeyring(secrets.secretKey, directory, random);
   const generation = await generationOf(store, random);
-  // It calls no actor and serves none.
+  // The supervisor neither calls nor runs actors.
   const resources = { keyring, generation, shardCount: 0 };
   return (await openTransport(options, resources, new Registry())).transport;
 }

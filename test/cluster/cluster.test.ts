@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { exitCodes } from '../../process/start-error.ts';
+import { serverExitCodes } from '../../process/start-error.ts';
 import { until } from '../kit/until.ts';
 import { buildTwice, takeTheFenceAway } from './build.ts';
 import { check } from './checker/checker.ts';
@@ -66,7 +66,7 @@ test.serial('a cluster keeps what it promised under every kind of disturbance', 
   t.deepEqual(verdict.violations, []);
   t.deepEqual(verdict.complaints, []);
   t.deepEqual(
-    verdict.endedByThemselves.filter(({ code }) => code === exitCodes.software),
+    verdict.endedByThemselves.filter(({ code }) => code === serverExitCodes.software),
     [],
   );
   const disturbed = verdict.disturbed.flatMap(({ what }) => what.map(({ kind }) => kind));

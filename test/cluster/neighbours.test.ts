@@ -3,7 +3,7 @@
  * with nothing lost.
  */
 import test, { type ExecutionContext } from 'ava';
-import { exitCodes } from '../../process/start-error.ts';
+import { serverExitCodes } from '../../process/start-error.ts';
 import { startNatsServer, type TestNatsServer } from '../kit/nats-server.ts';
 import { until } from '../kit/until.ts';
 import { type Builds, buildTwice } from './build.ts';
@@ -41,14 +41,14 @@ const allReady = (cluster: Cluster) => async (): Promise<boolean> =>
 test.serial('a node with another shard count is refused, and told which one is right', async (t) => {
   const cluster = await start(t);
   const { code, said } = await (await cluster.join('node-2', { SHARD_COUNT: '512' })).refusal();
-  t.is(code, exitCodes.config);
+  t.is(code, serverExitCodes.config);
   t.regex(said, /SHARD_COUNT is 512, and this database was made with 1024/);
 });
 
 test.serial('a node of another cluster is refused at this database', async (t) => {
   const cluster = await start(t);
   const { code, said } = await (await cluster.join('node-2', { CLUSTER_NAME: 'other' })).refusal();
-  t.is(code, exitCodes.config);
+  t.is(code, serverExitCodes.config);
   t.regex(said, /CLUSTER_NAME is other, and this database was made with scriptorium/);
 });
 
@@ -59,7 +59,7 @@ test.serial(
     const probe = await Probe.open(cluster.gateways);
     const [first] = cluster.nodes;
     const { code, said } = await (await cluster.join('node-1')).refusal();
-    t.is(code, exitCodes.inUse);
+    t.is(code, serverExitCodes.inUse);
     t.regex(said, /Another process serves as node "node-1"/);
     t.not(await probe.served([first?.url ?? ''], 5_000), undefined);
     t.deepEqual(cluster.endedByThemselves, []);
@@ -88,7 +88,7 @@ test.serial('a wrong password for NATS is told at the start, and not shown', asy
   const address = `127.0.0.1:${nats.port}`;
   const wrong = await cluster.join('node-1', { NATS_URL: `nats://scriptorium:hunter2@${address}` });
   const { code, said } = await wrong.refusal();
-  t.is(code, exitCodes.unavailable);
+  t.is(code, serverExitCodes.unavailable);
   t.regex(said, /NATS cannot be used/);
   t.regex(said, /[Aa]uthori[sz]ation|password|credentials/);
   t.notRegex(said, /hunter2/);

@@ -5,7 +5,7 @@
 import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { exitCodes } from '../../process/start-error.ts';
+import { serverExitCodes } from '../../process/start-error.ts';
 import { type ServerProcess, startServerProcess } from '../kit/server-process.ts';
 import type { TcpProxy } from '../kit/tcp-proxy.ts';
 
@@ -29,7 +29,7 @@ export interface NodeLinks {
 const restartPauseMs = 500;
 const startsMax = 60;
 /** Trying later may help. */
-const passing: readonly (number | null)[] = [exitCodes.unavailable, exitCodes.inUse];
+const passing: readonly (number | null)[] = [serverExitCodes.unavailable, serverExitCodes.inUse];
 const scrapeTimeoutMs = 2_000;
 
 /** To the group of a supervisor and its server. */

@@ -49,7 +49,7 @@ const slotsPurge = purging({
   },
 });
 
-export const calendar = userPart(UserCalendar, {
+export const userCalendar = userPart(UserCalendar, {
   name: 'calendar',
   uses: [AccountSettings, CalendarTokens, CalendarTokenHasher, ProvenTokens, UserSecrets],
   slices: [calendarTokenMap, publicationSlice, requestedSlotMap],

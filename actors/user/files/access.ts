@@ -7,7 +7,7 @@
 import {
   type ChoiceCommand,
   type ClockedView,
-  choice,
+  choiceCommand,
   type SharedCommand,
   type Turn,
   type TurnCommand,
@@ -85,5 +85,5 @@ export function orOfVault<Request extends ByToken, Ok>(
     );
     return answer ?? invalidToken;
   });
-  return choice(shape, ({ claims }) => (claims.sharedVaultUuid === undefined ? own : ofVault));
+  return choiceCommand(shape, ({ claims }) => (claims.sharedVaultUuid === undefined ? own : ofVault));
 }

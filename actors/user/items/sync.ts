@@ -12,7 +12,7 @@
  *
  * A crash between two turns keeps the earlier ones. The client sends everything again, and what was saved is recognised.
  */
-import { choice, type PlanResults, type Turn, type View } from '../../../runtime/command.ts';
+import { choiceCommand, type PlanResults, type Turn, type View } from '../../../runtime/command.ts';
 import { refusal } from '../../collection/conflicts.ts';
 import { type Head, head } from '../../collection/head.ts';
 import { batchesOf, fitsOneTurn } from '../../collection/incoming.ts';
@@ -223,7 +223,7 @@ function beginAll(view: View, request: SyncRequest, reads: PageReads & VaultRead
 }
 
 /** A sync without items writes nothing, so it must not wait for the mailbox. */
-export const sync = choice(shape, (request, by) => {
+export const sync = choiceCommand(shape, (request, by) => {
   const { items, identity } = request;
   if (identity !== undefined) return namedSync;
   if (!items || items.length === 0) return read;

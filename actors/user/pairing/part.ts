@@ -16,7 +16,7 @@ const forward = adminForwarder({
   }),
 });
 
-export const pairing = userPart(UserPairing, {
+export const userPairing = userPart(UserPairing, {
   name: 'pairing',
   commands: {
     getPairing: forward(UserPairing.commands.getPairing, (pairing, request) => pairing.status(request)),

@@ -22,10 +22,10 @@ const success = z.boolean();
 const password = z.string().optional();
 const oneSetting = z.object({ success, setting: settingSchema.optional() });
 
-export const Settings = contract({
+export const UserSettings = contract({
   name: 'user',
   commands: openToBridges({
-    /** All but secrets. */
+    /** Lists all settings except secrets. */
     listSettings: readsOf({ ok: z.object({ success, settings: z.array(settingSchema) }) }),
     /** For a secret it only says that it is set. Refusals: 400 for an unknown name, and for a setting that is not set; 423. */
     getSetting: readsOf({ fields: z.object({ name, password }), ok: oneSetting }),

@@ -1,6 +1,6 @@
 /** The settings of an account (docs/protocol/account.md, "Settings"). */
 import type { z } from 'zod';
-import { choice, type Turn } from '../../../runtime/command.ts';
+import { choiceCommand, type Turn } from '../../../runtime/command.ts';
 import { FileSettings } from '../../files/settings.ts';
 import { UserSecrets } from '../../identity/user-secrets.ts';
 import { noMailConfigured } from '../../mailer/outgoing.ts';
@@ -14,7 +14,7 @@ import { asksForBackups, refusalOfBackups, scheduleBackup } from '../mail-backup
 import { applyGate } from '../published-reminders/watch.ts';
 import { type Session, sessionMap } from '../sessions/session.ts';
 import { refusalOfBridge, signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
-import { Settings } from './contract.ts';
+import { UserSettings } from './contract.ts';
 import {
   checkedValue,
   knownSetting,
@@ -48,12 +48,12 @@ const tooMuch = refuse.badRequest(
 
 const listed = settingNames.filter((name) => knownSetting(name).secret !== true);
 
-const listSettings = signedInRead(Settings.commands.listSettings, (view) => {
+const listSettings = signedInRead(UserSettings.commands.listSettings, (view) => {
   const settings = listed.map((name) => settingResponse(view, name)).filter((each) => each !== undefined);
   return { success: true, settings };
 });
 
-const showSetting = signedInRead(Settings.commands.getSetting, (view, { name }) => {
+const showSetting = signedInRead(UserSettings.commands.getSetting, (view, { name }) => {
   const known = settingNamed(name);
   if (known === undefined) return unknownName;
   // Clients take any 200 to mean that it is set, and that the second factor is on.
@@ -63,29 +63,32 @@ const showSetting = signedInRead(Settings.commands.getSetting, (view, { name }) 
 });
 
 /** Recovery codes stand in for the second factor, so reading them takes the password. */
-const showRecoveryCodes = signedInWorkflow(Settings.commands.getSetting, async (workflow, { password }) => {
-  const account = await workflow.turn({ reads: ownAccount, turn: ownRow });
-  const refused = await serverPasswordIs(workflow, account, password);
-  if (refused !== undefined) return refused;
-  return workflow.lastTurn({
-    turn: (turn, _reads, { session }) => {
-      audit(turn, 'recovery-codes-shown', session);
-      returnAttempts(turn, account);
-      const setting = secretResponse(turn, 'RECOVERY_CODES');
-      return setting === undefined ? notSet : { success: true, setting };
-    },
-  });
-});
+const showRecoveryCodes = signedInWorkflow(
+  UserSettings.commands.getSetting,
+  async (workflow, { password }) => {
+    const account = await workflow.turn({ reads: ownAccount, turn: ownRow });
+    const refused = await serverPasswordIs(workflow, account, password);
+    if (refused !== undefined) return refused;
+    return workflow.lastTurn({
+      turn: (turn, _reads, { session }) => {
+        audit(turn, 'recovery-codes-shown', session);
+        returnAttempts(turn, account);
+        const setting = secretResponse(turn, 'RECOVERY_CODES');
+        return setting === undefined ? notSet : { success: true, setting };
+      },
+    });
+  },
+);
 
-const getSetting = choice(Settings.commands.getSetting, ({ name }) =>
+const getSetting = choiceCommand(UserSettings.commands.getSetting, ({ name }) =>
   settingNamed(name) === 'RECOVERY_CODES' ? showRecoveryCodes : showSetting,
 );
 
-const putAccountSetting = signedInTurn(Settings.commands.putSetting, (turn, input, _reads, { session }) =>
+const putAccountSetting = signedInTurn(UserSettings.commands.putSetting, (turn, input, _reads, { session }) =>
   putNow(turn, input, session),
 );
 
-type PutInput = z.infer<typeof Settings.commands.putSetting.fields>;
+type PutInput = z.infer<typeof UserSettings.commands.putSetting.fields>;
 
 function putNow(turn: Turn, { name, value, totpToken }: PutInput, session: Session) {
   const known = settingNamed(name);
@@ -102,14 +105,14 @@ function putNow(turn: Turn, { name, value, totpToken }: PutInput, session: Sessi
 }
 
 /** Users rely on their backups, so a server that can send none does not let them ask for any. */
-const askForBackups = signedInWorkflow(Settings.commands.putSetting, async (workflow, input) => {
+const askForBackups = signedInWorkflow(UserSettings.commands.putSetting, async (workflow, input) => {
   await workflow.turn({ turn: (turn) => refusalOfBackups(turn) ?? null });
   const noMail = await noMailConfigured(workflow.actors);
   if (noMail !== undefined) return noMail;
   return workflow.lastTurn({ turn: (turn, _reads, { session }) => putNow(turn, input, session) });
 });
 
-const putSettingOfAnyName = choice(Settings.commands.putSetting, ({ name, value }) =>
+const putSettingOfAnyName = choiceCommand(UserSettings.commands.putSetting, ({ name, value }) =>
   settingNamed(name) === 'EMAIL_BACKUP_FREQUENCY' && asksForBackups(value)
     ? askForBackups
     : putAccountSetting,
@@ -122,7 +125,7 @@ function turnOnTotp(turn: Turn, secret: string | null, code: string | undefined,
 }
 
 const deleteSetting = signedInWorkflow(
-  Settings.commands.deleteSetting,
+  UserSettings.commands.deleteSetting,
   async (workflow, { name, password }) => {
     const known = settingNamed(name);
     const account = await workflow.turn({
@@ -157,13 +160,16 @@ function deleteNow(turn: Turn, name: SettingName, from: EventOrigin) {
   return { success: true, settingName: name, userUuid: turn.self.id };
 }
 
-const getSubscriptionSetting = signedInRead(Settings.commands.getSubscriptionSetting, (view, { name }) => {
-  const known = subscriptionSettingNamed(name);
-  return known === undefined ? unknownName : { success: true, setting: settingResponse(view, known) };
-});
+const getSubscriptionSetting = signedInRead(
+  UserSettings.commands.getSubscriptionSetting,
+  (view, { name }) => {
+    const known = subscriptionSettingNamed(name);
+    return known === undefined ? unknownName : { success: true, setting: settingResponse(view, known) };
+  },
+);
 
 const putSubscriptionSetting = signedInTurn(
-  Settings.commands.putSubscriptionSetting,
+  UserSettings.commands.putSubscriptionSetting,
   (turn, { name, value }, _reads, { session }) => {
     const known = subscriptionSettingNamed(name);
     if (known === undefined) return unknownName;
@@ -198,7 +204,7 @@ function forgetUserAgents(turn: Turn): void {
   }
 }
 
-export const settings = userPart(Settings, {
+export const settings = userPart(UserSettings, {
   name: 'settings',
   uses: [FileSettings, UserSecrets],
   slices: [settingMap],

@@ -3,7 +3,7 @@ import { CommandFailure } from '../../failure.ts';
 import { HttpClient, RefusedError, type ServerAddress } from '../../http-client.ts';
 import type { Terminal } from '../../session.ts';
 import type { Spool } from '../source/spool.ts';
-import { type AskServer, type Credentials, type SignedIn, signIn } from './sign-in.ts';
+import { type AskServer, type LoginCredentials, type RemoteSession, signIn } from './sign-in.ts';
 
 const syncApi = '20240226';
 const itemsPerPage = 150;
@@ -14,7 +14,7 @@ const codesByMail = 'MAGIC_LINK_ENABLED';
 const busyPauseMs = 5_000;
 const busyTries = 60;
 
-export interface DownloadOptions extends Credentials {
+export interface DownloadOptions extends LoginCredentials {
   readonly server: ServerAddress;
   /** Takes one request for each item, and one for each revision. */
   readonly withHistory: boolean;
@@ -65,7 +65,7 @@ async function whenNotBusy<T>(work: () => Promise<T>, { sleep }: Pick<Terminal, 
 
 async function writeUser(
   spool: Spool,
-  { userUuid, keyParams, serverPassword }: SignedIn,
+  { userUuid, keyParams, serverPassword }: RemoteSession,
   nowMs: number,
 ): Promise<void> {
   const { hash } = await import('@node-rs/bcrypt');
@@ -113,7 +113,7 @@ async function writeSettings(
 async function writeItems(
   ask: AskServer,
   spool: Spool,
-  { bearer, userUuid }: SignedIn,
+  { bearer, userUuid }: RemoteSession,
   withHistory: boolean,
 ): Promise<number> {
   let inVaults = 0;

@@ -9,14 +9,14 @@ import { isEasyToGuess, type ReceivedKeyParams, serverPasswordOf } from './serve
 /** The API version whose sessions use the Authorization header, not cookies. */
 const sessionApi = '20200115';
 
-export interface Credentials {
+export interface LoginCredentials {
   readonly email: string;
   readonly password: string;
   /** Also sign in to an account of protocol 001 or 002. */
   readonly acceptsOldProtocol: boolean;
 }
 
-export interface SignedIn {
+export interface RemoteSession {
   readonly userUuid: string;
   readonly keyParams: ReceivedKeyParams;
   readonly serverPassword: string;
@@ -33,9 +33,9 @@ type Prompt = Pick<Terminal, 'askSecret'>;
 /** @throws CommandFailure or UnreachableError */
 export async function signIn(
   ask: AskServer,
-  { email, password, acceptsOldProtocol }: Credentials,
+  { email, password, acceptsOldProtocol }: LoginCredentials,
   prompt: Prompt,
-): Promise<SignedIn> {
+): Promise<RemoteSession> {
   const { verifier, challenge } = newChallenge(randomBytes(32));
   const request = { email, code_challenge: challenge, api: sessionApi };
   const keyParams = sameAddress(await keyParamsOf(ask, request, prompt), email);

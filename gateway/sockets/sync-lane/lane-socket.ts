@@ -29,7 +29,7 @@ import type { LaneMetrics } from './metrics.ts';
 import { type SyncTicket, ticketCharacters } from './tickets.ts';
 
 /** The parts of uWebSockets.js's `WebSocket` in use. */
-export interface LaneConnection {
+export interface LaneWebSocket {
   send(text: string): number;
   end(code: number, reason: string): void;
   close(): void;
@@ -94,7 +94,7 @@ type SocketState = 'new' | 'authenticating' | 'ready' | 'ending' | 'closed';
 export class LaneSocket {
   readonly #lane: LaneServices;
   readonly #budget: InboundBudget;
-  #connection: LaneConnection | undefined;
+  #connection: LaneWebSocket | undefined;
   #state: SocketState = 'new';
   #credentials: Credentials | undefined;
   #deviceId = '';
@@ -122,7 +122,7 @@ export class LaneSocket {
     return this.#credentials?.userUuid;
   }
 
-  opened(connection: LaneConnection): void {
+  opened(connection: LaneWebSocket): void {
     this.#connection = connection;
     this.#cancelTimer = this.#lane.schedule(authMs, () => this.#end('AUTH_TIMEOUT'));
   }

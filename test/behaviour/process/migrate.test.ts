@@ -2,7 +2,7 @@
 import test from 'ava';
 import pg from 'pg';
 import { migrations } from '../../../process/schema.ts';
-import { exitCodes } from '../../../process/start-error.ts';
+import { serverExitCodes } from '../../../process/start-error.ts';
 import { migrate } from '../../../runtime/store/postgres/migrate.ts';
 import { build, commandLine, dataDirectoryOf, launch, started } from '../../kit/built-server.ts';
 import { databaseUrl, startTestPostgres, type TestPostgres } from '../../kit/postgres.ts';
@@ -22,7 +22,7 @@ test('a server that may not migrate starts once its operator has', async (t) => 
   const directory = dataDirectoryOf(t);
   const settings = { DATABASE_URL: url, MIGRATE_AT_START: 'false' };
   const early = launch(t, { directory, settings });
-  t.is(await early.exitCode, exitCodes.config);
+  t.is(await early.exitCode, serverExitCodes.config);
   t.regex(early.output(), /behind this release .* run `scriptorium migrate apply` first\./);
 
   const plan = await commandLine(url, 'migrate', 'plan');
@@ -48,7 +48,7 @@ test('a database from which a newer release dropped something is refused by serv
   await client.end();
   const newer = /newer release \(it has domain-9999-drop-color\): run that release or a later one\./;
   const server = launch(t, { directory: dataDirectoryOf(t), settings: { DATABASE_URL: url } });
-  t.is(await server.exitCode, exitCodes.config);
+  t.is(await server.exitCode, serverExitCodes.config);
   t.regex(server.output(), newer);
   for (const command of ['plan', 'apply']) {
     const { code, out, err } = await commandLine(url, 'migrate', command);

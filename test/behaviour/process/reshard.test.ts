@@ -1,6 +1,6 @@
 /** Another number of shards, by an operator: built programs, a real database, their messages. */
 import test from 'ava';
-import { exitCodes } from '../../../process/start-error.ts';
+import { serverExitCodes } from '../../../process/start-error.ts';
 import { build, commandLine, dataDirectoryOf, launch, started } from '../../kit/built-server.ts';
 import { databaseUrl, startTestPostgres, type TestPostgres } from '../../kit/postgres.ts';
 
@@ -28,7 +28,7 @@ test('a cluster is stopped, gets another number of shards, and starts with that 
   t.is(done.code, 0, done.err);
   t.is(done.out, 'The database now has 64 shards (16 before). Start every node with SHARD_COUNT=64.\n');
   const former = launch(t, { directory, settings: settings(16) });
-  t.is(await former.exitCode, exitCodes.config);
+  t.is(await former.exitCode, serverExitCodes.config);
   t.regex(former.output(), /start with SHARD_COUNT=64/);
   const next = await started(t, { directory, settings: settings(64) });
   t.is((await fetch(`${next.url}/healthcheck/readiness`)).status, 200);

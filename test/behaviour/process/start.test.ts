@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { chooseAccount } from '../../../process/postgres/account.ts';
-import { exitCodes } from '../../../process/start-error.ts';
+import { serverExitCodes } from '../../../process/start-error.ts';
 import { build, buildDirectory, dataDirectoryOf, launch, started } from '../../kit/built-server.ts';
 import { endLeftovers, isAlive, postmasterOf as postmasterIn } from '../../kit/server-process.ts';
 import { until } from '../../kit/until.ts';
@@ -72,7 +72,7 @@ test.serial('after its start all it writes is a line of the log with its node, u
     settings: { NODE_ID: 'here', NODE_OPTIONS: `--require ${library}` },
   });
   server.child.kill('SIGUSR2');
-  t.is(await server.exitCode, exitCodes.software);
+  t.is(await server.exitCode, serverExitCodes.software);
   const [, after = ''] = server.output().split(/^Internal API: .*\n/m);
   const lines = after.split('\n').map((line) => JSON.parse(line));
   t.true(lines.every(({ node }) => node === 'here'));
@@ -85,7 +85,7 @@ test.serial('a second server on the same directory is refused, and the first goe
   const directory = dataDirectoryOf(t);
   const first = await started(t, { directory });
   const second = launch(t, { directory });
-  t.is(await second.exitCode, exitCodes.inUse);
+  t.is(await second.exitCode, serverExitCodes.inUse);
   t.regex(second.output(), /Another server is running on the data directory/);
   t.is(await statusOf(`${first.url}/healthcheck/readiness`), 200);
 });
@@ -164,7 +164,7 @@ test.serial('another secret key than the database was made with is refused', asy
   const file = join(directory, 'other-key');
   writeFileSync(file, `${other}\n`);
   const second = launch(t, { directory, settings: { SECRET_KEY_FILE: file } });
-  t.is(await second.exitCode, exitCodes.config);
+  t.is(await second.exitCode, serverExitCodes.config);
   t.regex(second.output(), /secret key is not the one this database was made with/);
   t.notRegex(second.output(), new RegExp(other));
 });
@@ -173,7 +173,7 @@ test.serial('all wrong settings are reported at once and nothing is created', as
   const directory = dataDirectoryOf(t);
   const wrong = { PORT: 'http', LEASE_MS: '1', DATABASE_URL_FILE: '/nowhere/url', COOKIE_SECRUE: 'true' };
   const server = launch(t, { directory, settings: wrong });
-  t.is(await server.exitCode, exitCodes.config);
+  t.is(await server.exitCode, serverExitCodes.config);
   t.regex(server.output(), /PORT is not a whole number/);
   t.regex(server.output(), /LEASE_MS is below/);
   t.regex(server.output(), /The file \/nowhere\/url that DATABASE_URL_FILE names cannot be read: ENOENT/);
@@ -185,7 +185,7 @@ test.serial('a port that is taken is reported by its setting, and nothing stays 
   const first = await started(t, { directory: dataDirectoryOf(t) });
   const directory = dataDirectoryOf(t);
   const second = launch(t, { directory, settings: { PORT: new URL(first.url).port } });
-  t.is(await second.exitCode, exitCodes.unavailable);
+  t.is(await second.exitCode, serverExitCodes.unavailable);
   t.regex(second.output(), /PORT cannot be listened on/);
   t.deepEqual(endLeftovers(directory), []);
 });
@@ -194,7 +194,7 @@ test.serial('a database that cannot be reached is reported without its password'
   const directory = dataDirectoryOf(t);
   const settings = { DATABASE_URL: 'postgresql://someone:hunter2@127.0.0.1:1/nowhere' };
   const server = launch(t, { directory, settings });
-  t.is(await server.exitCode, exitCodes.unavailable);
+  t.is(await server.exitCode, serverExitCodes.unavailable);
   t.regex(server.output(), /The database cannot be used/);
   t.notRegex(server.output(), /hunter2/);
 });
