@@ -47,7 +47,7 @@ export interface Refusal {
   readonly retryAfterMs?: number | undefined;
   /** Sent without the envelope, as the gateway's own refusals are (docs/protocol/http.md, "The envelope"). */
   readonly withoutEnvelope?: boolean | undefined;
-  /** The next attempt has to come with a captcha, where one is configured. */
+  /** The next attempt needs a captcha, if one is configured. */
   readonly captchaRequired?: boolean | undefined;
 }
 

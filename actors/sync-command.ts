@@ -15,7 +15,7 @@ export const answeredCommandSchema = z.object({
 });
 export type AnsweredCommand = z.infer<typeof answeredCommandSchema>;
 
-/** As it came: null is what was missing, or was no text. */
+/** The fields as the client sent them. Null stands for a field that was missing or no text. */
 export const commandIdentitySchema = z.object({
   id: z.string().nullable(),
   digest: z.string().nullable(),
@@ -65,5 +65,5 @@ export const journalFull = refuse.tooMany(
   60_000,
   { tag: 'sync_command_rate_limited' },
 );
-/** The hold has ended, or the actor that gave it: nobody may rely on it any more. */
+/** The hold or its actor's activation has ended, so the hold promises nothing any more. */
 export const holdLost = refuse.conflict('The command is not held any more.', 'sync_command_lost');

@@ -86,7 +86,7 @@ export class ApiConnection {
 /** The longest path that fits a socket address on all systems. */
 const socketPathBytesMax = 103;
 
-/** In the library's format. @throws CommandFailure */
+/** The address as the gRPC library expects it. @throws CommandFailure */
 function targetOf(address: string): string {
   const [, path] = /^unix:(.+)$/.exec(address) ?? [];
   if (path === undefined) {

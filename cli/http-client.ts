@@ -1,4 +1,4 @@
-/** One server of the family, over HTTP as apps use it. */
+/** Calls a server of this kind, or the existing server, over HTTP as apps do. */
 
 export interface ServerAddress {
   /** The URL of the server; a path in it is kept. */

@@ -7,7 +7,7 @@ type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean };
 /** The output for a terminal's echo. */
 const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() });
 
-/** Without its line feed; empty if there is none. */
+/** The first line, without its line feed. Empty if the input is empty. */
 export async function readSecretLine(input: Input, prompt: () => void): Promise<string> {
   // As a terminal of the library's own, it echoes to its output. It also does not cut lines at the system's 4,095
   // characters.

@@ -50,7 +50,7 @@ export interface QuietOptions {
   readonly untilMs: number;
 }
 
-/** Resolves when nobody is connected or nothing has come for long enough, and at `untilMs` at the latest. */
+/** Resolves when no client is connected or none has sent anything for long enough, and at `untilMs` at the latest. */
 export async function untilQuiet(options: QuietOptions): Promise<void> {
   const { clock, connections, inFlight, progress, untilMs } = options;
   let quietForMs = 0;

@@ -171,7 +171,7 @@ const limits = section('Access and limits', {
     description:
       'The same for the replies of one account, or without a session of one network. All networks together have half of `REPLY_MEMORY_BYTES`. A single reply may be larger.',
   }),
-  /** At least so much that one network can open the largest share. */
+  /** At least enough for one network to open the largest share. */
   shareMemoryBytes: bytes({
     name: 'SHARE_MEMORY_BYTES',
     min: 32 * mebibyte,

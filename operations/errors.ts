@@ -73,7 +73,7 @@ export function okOrThrow<Ok>(answer: Answer<Ok>): Ok {
   throw errorOf(answer.refused);
 }
 
-/** In the form of the API's messages. */
+/** A time as the messages of the API represent it. */
 export const timeOf = (iso: string | null): Date | undefined => (iso === null ? undefined : new Date(iso));
 
 function errorOf({ reason, message, retryAfterMs }: Refusal): CallError {

@@ -30,7 +30,7 @@ const services = [
 
 export class Health {
   readonly #options: Options;
-  /** With the state that was last sent to each. */
+  /** Keyed by call: the state that was last sent to it. */
   readonly #watchers = new Map<WatchCall, ServingStatus | undefined>();
   #cancelCheck: (() => void) | undefined;
 

@@ -79,7 +79,7 @@ function presentIn<Fields extends Readonly<Record<string, string | number>>>(
   return Object.fromEntries(present) as Partial<Fields>;
 }
 
-/** In a client's form. */
+/** The relay as a client would send it. */
 function relayInput({ kind, enabled, credential, credentialsConfigured: _, ...relay }: Relay) {
   const { perMinute, perDay, plaintextCredentials, ...rest } = relay;
   return {

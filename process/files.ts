@@ -70,7 +70,7 @@ async function openBucket({ config, secrets, clock }: FileStoreOptions): Promise
   if (bucket === undefined || accessKeyId === undefined || secretAccessKey === undefined) {
     throw new Error('the configuration lets nobody open a bucket without its name and key');
   }
-  // Its client is large, and most servers do not need it.
+  // Loaded only when it is needed, because the S3 client is large.
   const { openS3 } = await import('../actors/files/s3.ts');
   return openS3({
     endpoint,

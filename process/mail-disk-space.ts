@@ -6,7 +6,7 @@ import { statfs } from 'node:fs/promises';
 import type { MailDiskSpace } from '../actors/mailer/capacity.ts';
 import type { Clock } from '../runtime/clock.ts';
 
-/** As much as the queue may hold. */
+/** The most that the queue may hold. */
 const leastFreeBytes = 64 * 1_024 * 1_024;
 const cacheMs = 5_000;
 

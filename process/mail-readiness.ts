@@ -15,7 +15,7 @@ const cacheMs = 30_000;
 /** Less than the time of a check, which would otherwise make this process unready. */
 const deadlineMs = 1_500;
 
-/** Before the first mail. */
+/** The state before the first mail. */
 const none: MailHealth = {
   good: true,
   mails: { ready: 0, waiting: 0, leased: 0, dead: 0 },

@@ -4,9 +4,9 @@
  * its functions need not pass them down.
  */
 export interface Dependency<T> {
-  /** For the error if it is not provided. */
+  /** Names the dependency in the error if it is not provided. */
   readonly description: string;
-  /** Never set. Carries the type. */
+  /** Never set. It only carries the type. */
   readonly type?: T;
 }
 

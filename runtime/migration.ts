@@ -24,6 +24,6 @@ export interface Migration {
   readonly id: string;
   /** A zone configuration, which PostgreSQL does not know: there it is only recorded. */
   readonly only?: 'CockroachDB';
-  /** One statement, repeatable. */
+  /** One statement, which may be run twice. */
   readonly sql: string;
 }

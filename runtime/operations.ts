@@ -52,7 +52,7 @@ export interface DeadTell {
   readonly attempts: number;
 }
 
-/** From the database. Rejects with an `ActorError`, or with an unforeseen error. */
+/** Reads from the database. Rejects with an `ActorError`, or with an unforeseen error. */
 export interface ClusterOperations {
   /** Every node that ever registered. */
   nodes(): Promise<readonly NodeReport[]>;

@@ -22,7 +22,7 @@ export class SampledLog {
     this.#clock = clock;
   }
 
-  /** How many events of this cause a line stands for, with this one. Undefined if no line should be written. */
+  /** How many events of this cause the next line reports, with this one. Undefined if no line should be written. */
   times(cause: string): number | undefined {
     const nowMs = this.#clock.monotonicMs();
     const known = this.#logged.has(cause) || this.#hasCapacity(nowMs) ? cause : others;

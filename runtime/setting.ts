@@ -60,7 +60,7 @@ export class WrongValue extends Error {}
 interface SettingDeclaration {
   readonly name: string;
   readonly description: string;
-  /** As an operator would write it. A setting without a default may be absent. */
+  /** The default as an operator would write it. A setting without one may be absent. */
   readonly default?: string | number | boolean;
   /** The default as readers see it, if it is not a plain value. */
   readonly defaultText?: string;

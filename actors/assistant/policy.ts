@@ -18,7 +18,7 @@ export type ConfiguredProviders = ReadonlyMap<ProviderId, ProviderAccess>;
 
 export const openAiUrl = 'https://api.openai.com/v1';
 
-/** In the order in which they are shown. */
+/** The providers that the operator has configured, in the order in which clients show them. */
 export function configuredProviders(
   settings: AssistantSettings,
   { assistantAnthropicKey, assistantOpenAiKey }: AssistantSecrets,
@@ -30,7 +30,7 @@ export function configuredProviders(
     anthropic: assistantAnthropicKey && { baseUrl: anthropicBaseUrl, key: assistantAnthropicKey },
     openai: hasOpenAi ? { baseUrl: openAiBaseUrl ?? openAiUrl, key: assistantOpenAiKey } : undefined,
     ollama: ollamaUrl === undefined ? undefined : { baseUrl: ollamaUrl, key: undefined },
-    // Its key is the access token of the pairing, which each request asks for.
+    // This provider has no fixed key: each request asks for the access token of the pairing.
     subscription: subscriptionUrl === undefined ? undefined : { baseUrl: subscriptionUrl, key: undefined },
   } as Record<ProviderId, ProviderAccess | undefined>;
   return new Map(

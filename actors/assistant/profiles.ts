@@ -29,7 +29,7 @@ export interface Profiles {
   readonly profiles: readonly AssistantProfile[];
   /** The id of a profile by the name of a role. */
   readonly roles: ReadonlyMap<string, string>;
-  /** Its id. */
+  /** The id of the default profile. */
   readonly default: string | undefined;
 }
 

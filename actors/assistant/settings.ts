@@ -14,7 +14,7 @@ import {
 } from '../../runtime/setting.ts';
 import { isModel, parseProfiles } from './profiles.ts';
 
-/** It goes into a header. */
+/** Keys are sent in a header, so they may contain only these characters. */
 const key = { pattern: /^[\x21-\x7e]{1,1024}$/, form: 'a key' };
 
 function model(text: string): string {

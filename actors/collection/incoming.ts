@@ -97,7 +97,7 @@ function isContent(value: unknown, limitBytes: number): boolean {
   return typeof value !== 'string' || Buffer.byteLength(value) <= limitBytes;
 }
 
-/** A timestamp of 0 means "unknown": the ISO time stands in (docs/protocol/sync.md, "An item as sent"). */
+/** A timestamp of 0 means "unknown", and the ISO time is used (docs/protocol/sync.md, "An item as sent"). */
 function microsOf(timestamp: unknown, iso: unknown): number | null {
   if (typeof timestamp === 'number' && Number.isSafeInteger(timestamp) && timestamp !== 0) return timestamp;
   return parseMicros(iso) ?? null;

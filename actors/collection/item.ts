@@ -37,7 +37,7 @@ export const item = table({
     /** The uuid reservation: true in the row that keeps the uuid taken, null in every other. */
     born: 'bool?',
     hop: 'int8?',
-    /** In a forwarding tombstone: the collection that the item went to. */
+    /** Set in a forwarding tombstone: the collection that the item has moved to. */
     moved_to: 'uuid?',
   },
   key: ['collection', 'uuid'],

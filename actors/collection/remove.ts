@@ -26,7 +26,7 @@ export function removeItems(turn: Turn, rows: readonly ItemRow[]): void {
       after = without(after, row);
       continue;
     }
-    // It points to its own collection: the item went nowhere.
+    // `moved_to` names the collection itself, because the item has moved nowhere.
     const tombstone = forwardingTombstoneOf(row, collection, after.position + 1);
     turn.put(item, tombstone);
     after = headAfterWrite(after, tombstone, row);

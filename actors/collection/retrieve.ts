@@ -82,7 +82,7 @@ export function frontPlan(start: Start, head: Head): ItemRange {
   });
 }
 
-/** One page, before it is put on the wire. */
+/** One page of items, before it is encoded for the client. */
 export interface ItemPage {
   readonly rows: readonly ItemRow[];
   /** Everything up to this position has been given. */

@@ -55,11 +55,11 @@ export type SaveOutcome =
   | { readonly outcome: 'conflict'; readonly conflict: Conflict }
   /** Saved before: this is its row, and there is nothing to write. */
   | { readonly outcome: 'repeat'; readonly row: ItemRow }
-  /** Another collection owns it. */
+  /** The item is in another collection. */
   | { readonly outcome: 'notHere' }
-  /** It moves to another collection. `row` is the one that it has here. */
+  /** The save moves the item to another collection. `row` is its row here. */
   | { readonly outcome: 'moves'; readonly row: ItemRow; readonly to: string }
-  /** Its stored ciphertext is needed and was not read. */
+  /** The save needs the stored ciphertext, which was not read. The client has to send the item again. */
   | { readonly outcome: 'later' }
   /** The row is to be written. */
   | { readonly outcome: 'saved'; readonly row: ItemRow };

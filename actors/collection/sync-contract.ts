@@ -200,7 +200,7 @@ export function idleReply(head: Head, tokens: Tokens): ModernSyncReply {
   return reply;
 }
 
-/** For a reply that is given more than once. */
+/** Keeps the text of a reply that is sent more than once. */
 export function keepText(reply: SyncReply): void {
   idleTexts.set(reply, JSON.stringify(reply));
 }

@@ -60,9 +60,9 @@ export interface SyncProgress {
   readonly notHere: readonly ClientItem[];
   /** What is left of `storedBytesMax`. */
   readonly remainingBytes: number;
-  /** With the page and what is saved, the client has everything up to this position. */
+  /** Once the client has this page and its own saves, it has everything up to this position. */
   readonly end: number;
-  /** After the last turn. */
+  /** The head after the last turn. */
   readonly head: Head;
 }
 

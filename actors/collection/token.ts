@@ -67,7 +67,7 @@ const given = new Map<string, readonly Cursor[]>();
 
 /** The token of this position in one collection. */
 export function tokenAt(collection: string, generation: string, head: Head, position: number): string {
-  // All collections that have saved nothing have the same head.
+  // The heads of all collections without saves are equal.
   const isAtHead = position === head.position && position > 0;
   const known = isAtHead ? tokensAtHeads.get(head) : undefined;
   if (known !== undefined) return known;

@@ -12,7 +12,7 @@ import { isChunkNumber } from './uploads.ts';
 
 export const invalidToken = refuse.forbidden('This valet token is not valid any more.', 'invalid-auth');
 const unknownFile = refuse.notFound('There is no such file.');
-/** On this answer clients ask the user whether to delete the item all the same. */
+/** Clients that get this answer ask the user whether to delete the item all the same. */
 const nothingToDelete = refuse.badRequest('There is no such file.');
 const wrongChunk = refuse.badRequest('That is not a chunk of a file.');
 

@@ -12,10 +12,10 @@ import { OverloadedError } from '../../runtime/errors.ts';
 import { createQueue, type FairnessKey, type InTurn } from '../queue.ts';
 import { Stop } from './store.ts';
 
-/** One less than the threads of the pool. */
+/** Leaves one of the pool's four threads to other work. */
 const concurrencyMax = 3;
 const callsWaitingMax = 1_024;
-/** For a call and its wait for a thread. */
+/** A call that takes longer, with its wait for a thread, counts as stalled. */
 const stallMs = 30_000;
 const cleanUpPauseMs = 1_000;
 /** The owner of the server's own calls. */

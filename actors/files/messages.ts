@@ -64,7 +64,7 @@ export const fileTimerShapes = {
 const cancelledTransfer = z.object({ id: z.string(), hop: z.int() });
 
 export const fileMoveTellShapes = {
-  /** From the source to the target: the transfer is finalized. */
+  /** The source tells the target that the transfer is finalized. */
   fileMoved: z.object({ uploadUuid: z.string() }),
   /** From the source to the target: the transfer is given up at this transfer version. The target answers by `fileSettled`. */
   fileGivenUp: cancelledTransfer,

@@ -8,7 +8,7 @@ import { sliceMap } from '../../runtime/slice.ts';
 import type { ValetClaims } from '../identity/valet-tokens.ts';
 import { change, filesSlice } from './state.ts';
 
-/** Each stands for a file that was read, written or deleted within the lifetime of a token. */
+/** Each entry means that a file was read, written or deleted within the lifetime of a token. */
 const redeemedMax = 2_000;
 const retainedShare = 3 / 4;
 

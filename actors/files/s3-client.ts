@@ -3,7 +3,7 @@ import { DeleteObjectsCommand, type DeleteObjectsCommandOutput, S3Client } from 
 import { noop } from './store.ts';
 
 export interface S3ClientOptions {
-  /** By default that of AWS for the region. */
+  /** Without one, the endpoint of AWS for the region. */
   readonly endpoint: string | undefined;
   readonly region: string;
   readonly accessKeyId: string;
@@ -14,7 +14,7 @@ export interface S3ClientOptions {
 
 interface S3ClientLimits {
   readonly connectMs: number;
-  /** None where the caller limits the time itself. */
+  /** Absent if the caller limits the time itself. */
   readonly requestMs?: number;
   readonly triesMax: number;
   /** Every body waits until the server asks for it, as one that can be sent only once must. Otherwise only a large body waits. */

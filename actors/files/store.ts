@@ -1,5 +1,5 @@
 /**
- * Where the ciphertext of files lies: the port.
+ * The port of the store that holds the ciphertext of files.
  *
  *   - A **blob** is one chunk of an upload, as it came. It is written once under a name that no other has, and never
  *     changes; a file is a list of names in the database. So nothing is ever joined, copied or written to again.
@@ -27,7 +27,7 @@ export interface WriteOptions {
   readonly signal: AbortSignal;
 }
 
-/** From `start` to before `end`. */
+/** The bytes from `start` up to, but without, `end`. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
@@ -37,7 +37,7 @@ export interface ListOptions {
   /** Empty for all, `<owner>/` or `<owner>/<upload>/`. */
   readonly prefix: string;
   readonly after?: string;
-  /** At most `listLimitMax`. Fewer than that many are all there are. */
+  /** At most `listLimitMax`. A shorter page is the last one. */
   readonly limit: number;
 }
 
@@ -83,7 +83,7 @@ export type StoreCondition = 'good' | 'full' | 'away';
 /** Constant for the process that has opened the store. */
 export interface OpenFileStore extends FileStore {
   condition(): Promise<StoreCondition>;
-  /** As last seen. Undefined if the store cannot tell. */
+  /** The free space at the last look. Undefined if the store does not know it. */
   readonly freeBytes: number | undefined;
   close(): Promise<void>;
 }
@@ -115,7 +115,7 @@ export class FileStoreError extends Error {
 export const listLimitMax = 1_000;
 
 const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
-/** In lower case alone, as not every file system tells cases apart. */
+/** Lower case only, because some file systems ignore case. */
 const nameForm = new RegExp(`^${uuid}/${uuid}/(?:0|[1-9][0-9]{0,8})\\.[0-9a-z]{16,64}$`);
 const prefixForm = new RegExp(`^(?:${uuid}/(?:${uuid}/)?)?$`);
 

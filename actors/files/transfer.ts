@@ -186,7 +186,7 @@ interface FileMoves<P extends Plans> {
     turn: Turn,
     owner: { readonly kind: string; readonly uuid: string },
   ) => Tells<MessageShapes<typeof fileMoveTellShapes>>;
-  /** In the commit by which a file leaves. */
+  /** Called in the commit by which a file leaves. */
   readonly hasLeft?: (turn: Turn, reads: PlanResults<P>) => void;
 }
 
@@ -264,7 +264,7 @@ export function fileMoves<P extends Plans>({
         tellsOf(turn, { kind, uuid: id }).fileSettled(givenUp),
       ),
       fileSettled: tell(tells.fileSettled, (turn, { id, hop }) => {
-        // It may have begun again since.
+        // The transfer may have begun again since.
         if (turn.entry(outgoingFileMap, id)?.givenUpHop === hop) dropNote(turn, notes, id);
       }),
     },

@@ -8,7 +8,7 @@ export interface CaptchaVerifier {
 }
 export const CaptchaVerifier = dependency<CaptchaVerifier>('the captcha verifier');
 
-/** Without a captcha server every caller passes. */
+/** Used without a captcha server: every caller passes. */
 export const noCaptcha: CaptchaVerifier = { passes: async () => true };
 
 const timeoutMs = 5_000;

@@ -30,7 +30,7 @@ const derivations: Readonly<Record<string, z.ZodType<Derivation>>> = {
 const nonceAlone: z.ZodType<Derivation> = derivation.pick({ pw_nonce: true });
 const derivationOf = (version: string): z.ZodType<Derivation> => derivations[version] ?? nonceAlone;
 
-/** These have the identifier under the name `email` too. */
+/** Key params of these versions repeat the identifier as `email`. */
 const namesEmail = (version: string): boolean => version === '001' || version === '002';
 
 export const keyParamsSchema = z.object({
@@ -94,13 +94,13 @@ export function storedKeyParams(sent: SentKeyParams, before: Partial<StoredKeyPa
 
 export type KeyParamsRow = Pick<AccountRow, 'identifier' | 'key_params'>;
 
-/** As a signed-in caller gets them. */
+/** The key params for the signed-in owner. */
 export function fullKeyParams(row: KeyParamsRow): KeyParams {
   const { created, origination, version } = readKeyParams(row);
   return { ...(hasSessions(version) && { created, origination }), ...publicKeyParams(row) };
 }
 
-/** As anyone gets them. */
+/** The key params for anyone who names the address. */
 export function publicKeyParams(row: KeyParamsRow): KeyParams {
   const { created, origination, version, identifier = row.identifier, ...derivation } = readKeyParams(row);
   return { ...(namesEmail(version) && { email: identifier }), identifier, ...derivation, version };

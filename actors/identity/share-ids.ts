@@ -12,7 +12,7 @@ import { dashed } from './uuid-text.ts';
 
 export interface ShareIds {
   idOf(call: { readonly userUuid: string; readonly callId: string }): string;
-  /** In lower case; undefined for an id that is not of this server. */
+  /** The id in lower case. Undefined if this server has not made it. */
   read(text: string): string | undefined;
 }
 export const ShareIds = dependency<ShareIds>('the ids of public shares');

@@ -21,7 +21,7 @@ export const Instance = contract({
     importedPasswords: { request: z.object({}), reply: z.object({ left: z.int() }) },
   },
   tells: {
-    /** By a user: counts one more, or one fewer. */
+    /** A user tells that they have one imported password more (1) or fewer (-1). */
     importedPasswords: z.object({ by: z.int() }),
   },
 });

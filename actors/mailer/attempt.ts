@@ -45,7 +45,7 @@ import {
 
 /** Longer than any attempt, which is given up before. */
 export const leaseMs = 120_000;
-/** By then a restart may have changed the relay of the settings. */
+/** A restart within this time may have changed the relay that the settings name. */
 const sleepMaxMs = 3_600_000;
 const closedMs = 900_000;
 /** More rows than there are workers, as other workers may have just taken the first of them. */
@@ -103,7 +103,7 @@ export function take(turn: Turn, worker: number, reads: ReadyReads): LeasedMail 
   return 'again';
 }
 
-/** The operator has turned this source off since the mail was queued. Its owner hears of it, and recalls the mail. */
+/** The operator has turned this source off since the mail was queued. The mail's owner is told, and recalls the mail. */
 const isClosed = (turn: Turn, { source }: MailRow): boolean =>
   source === 'published-reminder' && !turn.use(AccountSettings).reminderDelivery;
 

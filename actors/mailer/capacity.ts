@@ -42,5 +42,5 @@ export interface MailDiskSpace {
 }
 export const MailDiskSpace = dependency<MailDiskSpace>('the disk space for mail');
 
-/** For a database on another machine, which reports itself when it is full. */
+/** Used for a database on another machine, which itself reports when it is full. */
 export const unknownDiskSpace: MailDiskSpace = { isLow: false };

@@ -63,7 +63,7 @@ export const mailAttachmentShape = {
     .nullable(),
 };
 
-/** With an address of any length. */
+/** Long enough for an address of any length. */
 const messageIdSchema = z.string().max(320);
 
 export const mailSourceSchema = z.enum(mailSources);

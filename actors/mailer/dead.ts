@@ -27,7 +27,7 @@ export function rememberDead(turn: Turn, userUuid: string, { id, size }: DeadMai
   return all.slice(0, surplus);
 }
 
-/** It is gone, or not dead any more. */
+/** Called when a dead mail is removed or revived. */
 export function forgetDead(turn: Turn, userUuid: string, id: string): void {
   const all = turn.entry(deadMap, userUuid) ?? [];
   const remaining = all.filter((each) => each.id !== id);

@@ -81,7 +81,7 @@ function queue(turn: Turn, mail: SealedMail, reads: QueueReads): QueuedMail {
   return { queued: true };
 }
 
-/** Its mailbox has stopped such mail, or it is too large. Its author hears that no relay takes it. */
+/** Its mailbox has stopped such mail, or it is too large. Its author is told that no relay accepts it. */
 function drop(turn: Turn, { id, listener }: SealedMail): QueuedMail {
   tellOutcome(turn, listener, {
     id,

@@ -20,7 +20,7 @@ export interface MailMessage {
 
 export interface Attachment {
   readonly filename: string;
-  /** JSON in UTF-8, in pieces, so that nobody has to hold all of it once more. */
+  /** JSON in UTF-8, in pieces, so that no second copy of all of it is in memory. */
   readonly pieces: readonly Buffer[];
 }
 
@@ -31,7 +31,7 @@ export interface MailDelivery {
   readonly message: MailMessage;
   /** The sender awaits it before anything of the message leaves. @throws if the message must not leave */
   handOver(): Promise<void>;
-  /** For the whole attempt. */
+  /** The time for the whole attempt. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }

@@ -102,7 +102,7 @@ function resultOfError(error: unknown): MessengerResult {
   return { result: 'transient', failure: error.failure === 'timeout' ? 'timeout' : 'transient' };
 }
 
-/** From a header, or from the body in Telegram's form. */
+/** Reads the `Retry-After` header, or Telegram's field of the body. */
 function retryAfterOf({ headers, body }: OutboundAnswer): { readonly retryAfterMs?: number } {
   const seconds = Number(headers.get('retry-after') ?? telegramRetryAfter(body));
   if (!Number.isFinite(seconds) || seconds <= 0) return {};

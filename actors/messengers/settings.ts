@@ -1,7 +1,7 @@
 /** The operator's credentials of messengers. A channel whose credentials are incomplete is turned off. */
 import { type SettingsOf, sameOnAllNodes, secret, section, text } from '../../runtime/setting.ts';
 
-/** It goes into a header. */
+/** The token is sent in a header, so it may contain only these characters. */
 const messengerToken = { pattern: /^[\x21-\x7e]{1,1024}$/, form: 'a token' };
 
 export const messengerSettings = sameOnAllNodes(

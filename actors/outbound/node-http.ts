@@ -29,7 +29,7 @@ import {
 } from './http.ts';
 import { isPublicAddress } from './public-address.ts';
 
-/** All addresses of a name. */
+/** Resolves a name to all of its addresses. */
 type Resolve = (host: string) => Promise<readonly string[]>;
 
 export interface OutboundHttpOptions {
@@ -77,7 +77,7 @@ interface OutboundCall {
 
 interface RunningRequest {
   readonly call: OutboundCall;
-  /** Its time is no longer bounded. */
+  /** Cancels the time-out. */
   readonly cancel: () => void;
   readonly timeOut: () => void;
 }

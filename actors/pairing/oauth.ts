@@ -192,7 +192,7 @@ function objectIn(body: Buffer): Readonly<Record<string, unknown>> {
   throw new GrantError('provider-unavailable');
 }
 
-/** In seconds. Dates are not supported, as providers do not send them. */
+/** Reads a `Retry-After` in seconds. Providers send no dates. */
 function retryAfterMs(header: string | undefined): number | undefined {
   return header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) * 1_000 : undefined;
 }

@@ -26,7 +26,7 @@ const subscriptionView = z.object({
   accountLabel: z.string().nullable(),
   accountId: z.string().nullable(),
   expiresAt: z.string().nullable(),
-  /** It must be paired again. */
+  /** Why the subscription has to be paired again. */
   repairReason: z.enum(repairReasons).nullable(),
   transientFailure: z.enum(transientFailures).nullable(),
   retryAt: z.string().nullable(),

@@ -1,4 +1,4 @@
-/** Removes pairings on this server alone: the provider hears nothing, and no profile falls back to another pairing. */
+/** Removes pairings on this server alone: the provider is not told, and no profile falls back to another pairing. */
 import { command, type Turn } from '../../runtime/command.ts';
 import { AssistantPolicy } from '../assistant/policy.ts';
 import { isRefused, type Refused, refuse } from '../reply.ts';

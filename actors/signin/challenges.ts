@@ -28,7 +28,7 @@ const challengesMax = 256;
 /** The kind of sign-in. */
 export type Purpose = 'factor' | 'recovery';
 
-/** With recovery codes, or without. */
+/** A challenge for a sign-in with recovery codes counts for no other sign-in, and the other way round. */
 export const purposeOf = ({ recoveryCodes }: { readonly recoveryCodes?: string | undefined }): Purpose =>
   recoveryCodes === undefined ? 'factor' : 'recovery';
 

@@ -50,7 +50,7 @@ export interface Source {
   readonly cookieSessions?: readonly string[] | undefined;
 }
 
-/** By the device if that is known, else by the network. */
+/** The device if it is known, else the network. */
 export function attemptOriginOf(turn: Turn, { ipAddress, cookieSessions = [] }: Source): AttemptOrigin {
   const devices = cookieSessions.map((uuid) => deviceKey(turn, uuid));
   const known = devices.find((key) => isKnown(turn, key));

@@ -48,7 +48,7 @@ const captchaMissing: Refusal = {
   message: 'Please solve the captcha and try again.',
 };
 
-/** Only a caller who knows the password hears this. */
+/** Only a caller who knows the password gets this answer. */
 const banned: Refusal = { reason: 'unauthenticated', message: 'Your account has been suspended.' };
 
 const unknownVersion: Refusal = {

@@ -11,13 +11,13 @@ export interface UserHooks {
   readonly accountDeleted: (turn: Turn) => void;
   /** Removes what a deleted account leaves behind, in commits of its own. The next part begins once this one has nothing left. */
   readonly purgeFirst: Purge;
-  /** The same once every `purgeFirst` is through. All parts share each commit. */
+  /** Like `purgeFirst`, and called once every `purgeFirst` has finished. All parts share each commit. */
   readonly purge: Purge;
   /** In the commit of a sign-in, before its session is opened. */
   readonly signedIn: (turn: Turn) => void;
   readonly banned: (turn: Turn) => void;
   readonly unbanned: (turn: Turn) => void;
-  /** The profile has the new credentials. The session that comes with them is not open yet. */
+  /** Called when the profile has the new credentials, before their session is opened. */
   readonly credentialsChanged: (turn: Turn, changed: ChangedCredentials) => void;
   /** The mail queue reports on a mail that was sent for this listener (`listenerFor` in `mails.ts`). */
   readonly mailOutcome: MailListener;

@@ -1,6 +1,6 @@
 /**
- * Mails that tell users what happened to their account (docs/protocol/account.md, "Mails about the account"). The mailer hears
- * of each in the commit of the event; without a relay it drops the mail. An account whose name is no address gets none.
+ * Mails that tell users what happened to their account (docs/protocol/account.md, "Mails about the account"). The mailer is told
+ * of each in the commit of the event, and drops the mail if there is no relay. An account whose name is no e-mail address gets none.
  */
 import type { Turn } from '../../runtime/command.ts';
 import { mailAddress } from '../mailer/address.ts';
@@ -15,7 +15,7 @@ const ifNot =
   'If it was not, change your password, and end the sessions that you do not know: your app lists them under its account ' +
   'settings.';
 
-/** Users may mute this mail, as it comes with every new device. */
+/** Users may mute this mail, because every new device causes one. */
 export function noteNewDevice(turn: Turn, email: string, from: EventOrigin): void {
   if (settingValue(turn, 'MUTE_SIGN_IN_EMAILS') === 'muted') return;
   const where = from.ipAddress === null ? [] : [`Address: ${from.ipAddress}`];

@@ -1,8 +1,8 @@
 /**
- * The `vault` kind: one actor per shared vault. Here stands what belongs to the vault as a whole: its end, its members, its invites
- * and its events. What can be asked of its items and files stands in the contracts of those parts.
+ * The `vault` kind: one actor per shared vault. This contract has what concerns the vault as a whole: its end, its members, its
+ * invites and its events. The contracts of its parts have the commands for items and files.
  *
- * The actor of a user checks their session and asks on their behalf, so `by` is to be trusted. All uuids come in lower case.
+ * The actor of a user checks their session and asks on their behalf, so the vault trusts `by`. All uuids are in lower case.
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
@@ -11,7 +11,7 @@ import { answerSchema, refuse } from '../reply.ts';
 import { memberSchema, vaultSchema } from './responses.ts';
 import { membersMax } from './settings.ts';
 
-/** For a caller who is not a member. The words do not tell whether there is such a vault. */
+/** For a caller who is not a member. The text does not reveal whether there is such a vault. */
 export const noSuchVault = refuse.badRequest('There is no such shared vault, or you are not a member of it.');
 /** The same for a caller who neither sent the invite nor got it. */
 export const noSuchInvite = refuse.badRequest('There is no such invite, or it is not yours.');
@@ -30,7 +30,7 @@ const membershipAnswer = answerSchema(z.object({ membership: z.number() }));
 const itemsChangedSchema = z.object({
   event: z.literal('items-changed'),
   timestamp: z.number(),
-  /** The user who caused it, who hears nothing. If `session` is given, their other sessions do. */
+  /** The user who caused it is not told. If `session` is given, only that session is not told. */
   by: z.string().optional(),
   session: z.string().optional(),
 });

@@ -97,7 +97,7 @@ export function admit(
   return row;
 }
 
-/** From this commit on the member has access to nothing of the vault. */
+/** Removes a member. From this commit on they can read nothing of the vault. */
 export function dismiss(turn: Turn, { member, membership }: MemberRow, at: number): void {
   turn.remove(memberTable, memberKey(turn, member));
   turn.publish(Vault, { event: 'member-removed', userUuid: member, membership });

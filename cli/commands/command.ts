@@ -48,7 +48,7 @@ export function parseWholeNumber(text: string, min: number, max: number): number
   throw new InvalidArgumentError(`It is not a whole number from ${min} to ${max}.`);
 }
 
-/** As SHARD_COUNT. */
+/** Accepts the same values as the setting SHARD_COUNT. */
 export function shardCount(text: string): number {
   const value = parseWholeNumber(text, 1, 65_536);
   if ((value & (value - 1)) === 0) return value;

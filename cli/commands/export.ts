@@ -58,7 +58,7 @@ async function exportUser(
   session.answer({ userUuid, file: path, bytes }, `${path} holds everything of ${email} (${size(bytes)}).`);
 }
 
-/** Never in place of a file that is there, and for nobody else to read. @throws CommandFailure */
+/** Creates a file that only its owner may read, and overwrites none. @throws CommandFailure */
 function create(path: string): number {
   try {
     return openSync(path, 'wx', 0o600);

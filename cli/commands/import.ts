@@ -250,7 +250,7 @@ async function openDatabase(from: string, passwordFile: string | undefined): Pro
   throw CommandFailure.usage('--from is mysql://user@host/name or sqlite:/path.');
 }
 
-/** It names accounts, so only its owner may read it. */
+/** Writes a report. Only the owner of the file may read it, because it names accounts. */
 function keep(file: string, document: object): void {
   writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 });
 }

@@ -9,7 +9,7 @@ import { pruneItems, type VaultStates } from './items.ts';
 const usersConcurrencyMax = 4;
 
 /**
- * Ends them here, too. Their items are removed first, and come with their owners if the other server still has them. An
+ * Ends them here, too. Their items are removed first. Those that the other server still has are imported with their owners. An
  * interrupted pass leaves the vault, and the next one goes on.
  */
 export async function endDeletedVaults(

@@ -96,7 +96,7 @@ export class ImportTarget {
     return unlessAbsent(this.ask(ImportService.showVault, { vaultUuid }));
   }
 
-  /** Whether an import has brought the vault, and nobody has used it here. */
+  /** Whether the vault was imported, and no user has used it here. */
   async mayEndVault(vaultUuid: string): Promise<boolean> {
     const answer = unlessAbsent(this.ask(ImportService.endVault, { vaultUuid, checkOnly: true }));
     return (await answer)?.refused === '';

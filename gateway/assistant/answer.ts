@@ -40,7 +40,7 @@ export class AssistantAnswer {
     this.#idPrefix = idPrefix;
   }
 
-  /** As far as the provider has reported it. */
+  /** The tokens used, as far as the provider has reported them. */
   get used(): Pick<Usage, 'promptTokens' | 'completionTokens'> {
     const { promptTokens, completionTokens } = this.#usage ?? {};
     return {

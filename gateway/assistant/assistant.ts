@@ -40,7 +40,7 @@ const providers: Readonly<Record<ProviderId, Provider>> = {
   subscription: openai,
 };
 
-/** For a whole answer. The user's actor holds its slot for longer. */
+/** The time for a whole answer. The user's actor reserves the slot for longer than this. */
 const answerMs = 10 * 60_000;
 const idleMs = 120_000;
 const answerBytesMax = 16 * 1_048_576;
@@ -54,7 +54,7 @@ export interface AssistantOptions {
   readonly http: OutboundHttp & OutboundStreams;
   readonly clock: Clock;
   readonly providers: ConfiguredProviders;
-  /** As clients see it. */
+  /** The default profile, as clients see it. */
   readonly default: Pick<AssistantProfile, 'provider' | 'model'> | undefined;
   readonly streamsMax: number;
   readonly ended?: (provider: ProviderId, outcome: StreamOutcome) => void;

@@ -53,7 +53,7 @@ interface Tool {
 }
 
 export interface ChatRequest {
-  /** With the messages of that role, in their order. Empty: there are none. */
+  /** The system messages, joined in their order. Empty if there are none. */
   readonly system: string;
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly Tool[];

@@ -30,7 +30,7 @@ export class ModelLists {
     this.#options = options;
   }
 
-  /** None if the list is unavailable: clients then let the user type a name. */
+  /** Empty if the list is unavailable. Clients then let the user type the name of a model. */
   of(id: ProviderId, provider: Provider, access: ProviderAccess): Promise<readonly string[]> {
     const { clock } = this.#options;
     const before = this.#cached.get(id);

@@ -184,7 +184,7 @@ function refusalOf({ status, retryAfter }: HostAnswer): RefusedPublishing {
     : refused;
 }
 
-/** In seconds. Dates are not supported, because no host needs them. */
+/** Reads a `Retry-After` in seconds. No host sends dates. */
 const retryAfterMs = (header = ''): number =>
   /^\d{1,6}$/.test(header) ? Math.min(Math.max(Number(header), 1) * 1_000, retryMaxMs) : retryMs;
 

@@ -145,7 +145,7 @@ export class Responses {
     });
   }
 
-  /** For the start tag of the multistatus. */
+  /** The namespace declarations for the start tag of the multistatus. */
   get declarations(): string {
     return this.#elements.declarations;
   }

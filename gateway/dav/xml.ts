@@ -111,7 +111,7 @@ const escapes: Readonly<Record<string, string>> = {
   '<': '&lt;',
   '>': '&gt;',
   '"': '&quot;',
-  // Otherwise a reader turns it into a line feed.
+  // A parser turns an unescaped carriage return into a line feed.
   '\r': '&#13;',
 };
 export const xmlText = (text: string): string =>
@@ -132,7 +132,7 @@ export class Elements {
     }
   }
 
-  /** For the start tag of the root. */
+  /** The namespace declarations for the start tag of the root. */
   get declarations(): string {
     return [...this.#prefixes]
       .filter(([uri]) => uri !== '')

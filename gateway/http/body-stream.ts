@@ -15,7 +15,7 @@
 import type { BodyAccount } from './body.ts';
 import { type HttpRefusal, refusals } from './refusal.ts';
 
-/** As much as the library hands over at once. */
+/** The most that the library hands over at once. */
 const blockBytes = 512 * 1024;
 /** The most blocks that are kept while unused. */
 const freeMax = 16;

@@ -22,10 +22,10 @@ export interface ConnectionsOptions {
   readonly log: { warn(fields: object, message: string): void };
 }
 
-/** For the connection of a proxy. */
+/** Nothing to release, because connections of a proxy are not counted. */
 const holdsNothing = () => {};
 
-/** One log line for all refusals in this time. */
+/** The log has one line for all refusals within this time. */
 const quietMs = 60_000;
 /** The share of all connections that one network may open while they are scarce. */
 const networkShare = 1 / 4;

@@ -82,7 +82,7 @@ function unambiguousHeaders(req: Pick<HttpRequest, 'forEach'>): RequestHeaders |
     } else if (name === 'sec-websocket-key') {
       isUpgrade = true;
     } else if (name === 'x-forwarded-for' && value === '') {
-      // It would hide the lines after it, and no proxy sends it.
+      // This header would hide the lines after it. No proxy sends it.
       isOdd = true;
     }
   });

@@ -53,18 +53,18 @@ export const defaultSliceLimits: SliceLimits = {
 
 /** The text may be JSON, but holds more in one place than the limits allow. */
 export class JsonTooComplexError extends Error {}
-/** It nests deeper. */
+/** The text nests deeper than allowed. */
 export class JsonTooDeepError extends JsonTooComplexError {}
 /** The text may be JSON, but has more members, elements or values than the limits allow. */
 export class JsonTooManyValuesError extends Error {}
-/** Some piece of the text is not UTF-8. */
+/** The text is not valid UTF-8. */
 export class JsonNotUtf8Error extends Error {}
 
 type Yield = () => Promise<void>;
 
 /** A text whose parsed size is known. */
 export interface ScannedJson {
-  /** At least as many as there are. */
+  /** An upper bound of the values in the text. */
   readonly values: number;
   /** Call once: it uses up the bytes. @throws SyntaxError @throws JsonNotUtf8Error */
   parse(yieldToLoop: Yield): Promise<unknown>;

@@ -6,7 +6,7 @@
 
 /** A body that waits for its turn. */
 export interface WaitingBody {
-  /** Its turn begins. */
+  /** Called when this body may be read. */
   enter(): void;
 }
 
@@ -30,7 +30,7 @@ export class LargeBodies {
     return true;
   }
 
-  /** It waits no longer. */
+  /** Removes a body that no longer waits. */
   withdraw(user: string, body: WaitingBody): void {
     const queue = this.#queues.get(user) ?? [];
     const index = queue.indexOf(body);

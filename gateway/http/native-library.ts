@@ -128,7 +128,7 @@ function isBelow(version: string, least: string): boolean {
   return major < leastMajor || (major === leastMajor && minor < leastMinor);
 }
 
-/** One sentence. */
+/** One sentence that says which builds of the library exist. */
 export function whatThereIs(): string {
   const names = nativePackages.flatMap(({ sha256 }) => Object.keys(sha256));
   const systems = new Set(

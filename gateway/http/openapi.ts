@@ -5,7 +5,7 @@ import type { AnyRoute, MediaBody, Method } from './route.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** All routes at once would hold the event loop for tens of milliseconds. */
+/** Describing all routes at once would block the event loop for tens of milliseconds. */
 const routesInOneGo = 10;
 
 /** `version` is the server's. The result is plain JSON. */
@@ -174,7 +174,7 @@ function jsonContent(schema: unknown): Json {
   return { 'application/json': { schema } };
 }
 
-/** Without the name of its dialect. */
+/** The JSON Schema, without the `$schema` that names its dialect. */
 export function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema, ...rest } = z.toJSONSchema(schema, {
     io,

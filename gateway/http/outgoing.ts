@@ -53,7 +53,7 @@ export function streamOf(reply: RouteReply, envelope: Envelope): ReplyStream | u
   };
 }
 
-/** Both in the envelope and beside it. */
+/** The fields of the body, both inside the envelope and beside it. */
 function* duplicated({ body, caller }: RouteReply, envelope: Envelope): Generator<string, void, void> {
   const object = body as Readonly<Record<string, unknown>>;
   yield* jsonPieces(object, envelope('{', caller).slice(0, -1));
@@ -161,7 +161,7 @@ function* partsOf(text: string): Generator<string, void, void> {
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 
-/** After this many bytes from a source that never waits, the loop turns. */
+/** After this many bytes from a source that never waits, the writer yields to the event loop. */
 const turnBytes = 1024 * 1024;
 
 /**

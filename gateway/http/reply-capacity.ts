@@ -11,7 +11,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { Counts } from './counts.ts';
 import type { ReplyHolder } from './reply-memory.ts';
 
-/** Within this time a reader on a fast line has taken a large reply. */
+/** A reader on a fast line takes a large reply within this time. */
 const waitMs = 5_000;
 const waitingMax = 512;
 const waitingOfNetworkMax = 64;

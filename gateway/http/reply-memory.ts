@@ -16,7 +16,7 @@ export interface ReplyReader {
 
 export interface HeldReply {
   readonly reader: ReplyReader;
-  /** Its reader was too slow: it frees everything, and calls `release`. */
+  /** Called when the reader is too slow. The reply frees everything and calls `release`. */
   giveUp(): void;
 }
 

@@ -66,7 +66,7 @@ export class Responder {
   /** The account for the bytes that the reader has not taken. */
   holder: ReplyHolder;
   headOnly = false;
-  /** Its client must send nothing more on the connection (headers.ts), and ends it. */
+  /** The client must send nothing more on this connection (`headers.ts`), so the reply closes it. */
   isLast = false;
 
   constructor(res: HttpResponse, requestId: string, options: BodyWriterOptions, replying: Replying) {

@@ -25,7 +25,7 @@ interface Endpoint {
   readonly match: Match;
 }
 
-/** By lower-case method, as uWebSockets.js says it. */
+/** Keyed by method in lower case, as uWebSockets.js reports it. */
 type Endpoints = Map<string, Endpoint>;
 
 interface RouteNode {

@@ -86,7 +86,7 @@ export class StreamedBody implements Receiving {
     this.#over = true;
   }
 
-  /** Its memory is freed chunk by chunk, and at the end. */
+  /** Nothing to do: the memory is freed chunk by chunk. */
   release(): void {}
 
   end(): void {

@@ -171,7 +171,7 @@ export class ScheduledUpload implements BodyAccount {
     this.#uploadScheduler.moved(this.user, -bytes);
   }
 
-  /** Not to be read until `unhold`. */
+  /** The upload is not read until `unhold` is called. */
   hold(): void {
     if (this.#isClosed) return;
     this.#isHeld = true;

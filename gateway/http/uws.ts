@@ -15,7 +15,7 @@ const library = loadNativeLibrary();
 export const { App, DISABLED, LIBUS_LISTEN_EXCLUSIVE_PORT, us_listen_socket_close, us_socket_local_port } =
   library;
 
-// Without it every reply names the library and its version.
+// Otherwise every reply would name the library and its version.
 library._cfg('silent');
 
 export type {

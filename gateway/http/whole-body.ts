@@ -25,7 +25,7 @@ import { type HttpRefusal, refusals } from './refusal.ts';
 import type { AnyRoute } from './route.ts';
 import type { HttpResponse } from './uws.ts';
 
-/** From this size on it is worth checking the session first, and users take turns. */
+/** From this size on the session is checked before the body is parsed, and each user has one body at a time. */
 const largeAboveBytes = 1024 * 1024;
 /** The library hands over the data of a fast client piece after piece, and the loop would not turn before the end. */
 const inOneGoBytes = 1024 * 1024;
@@ -111,7 +111,7 @@ export class WholeBody implements Receiving, WaitingBody {
     this.#ended = true;
   }
 
-  /** It is the turn of this body. */
+  /** Called when this body may be read. */
   enter(): void {
     this.#waitsSinceMs = undefined;
     this.#hasTurn = true;

@@ -10,7 +10,7 @@ import { sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
 const { endpoint, route } = family({ tag: 'Bridge tokens' });
 /** The keys, JSON within JSON, and the fields beside them. */
 const makeBytesMax = wrappedKeysBytesMax + 64 * 1024;
-/** For bridges that name no version. */
+/** The API version of bridges that name none. */
 const defaultVersion = '20200115';
 
 const authentication = z.object({

@@ -17,7 +17,7 @@ const tokens = '/v1/caldav/tokens';
 /** The longest description with each character escaped, and the rest. */
 const todoBytesMax = 512 * 1024;
 
-/** The published object also stands beside its parts, for readers that look in either place. */
+/** The published object is repeated beside its parts, because clients look in either place. */
 const published = todoResponseSchema.extend({ todo: todoResponseSchema });
 
 export function calendarRoutes({ calendar }: RoutesOptions): readonly AnyRoute[] {

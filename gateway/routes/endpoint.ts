@@ -59,7 +59,7 @@ interface Endpoint<Fields, Ok>
   readonly replyOf?: (ok: Ok) => RouteReply;
   /** Statuses of its refusals, in addition to those of every session. */
   readonly refusals?: readonly number[];
-  /** Its answer says `success`, and so does a 400. */
+  /** The answer has a field `success`, and so does a 400. */
   readonly hasSuccessField?: boolean;
   /** Fields of the command that the gateway fills in; clients do not send them. */
   readonly adds?: Adds<Fields>;

@@ -42,7 +42,7 @@ export interface RoutesOptions extends Omit<KeyedTools, 'userSecrets'> {
   readonly socketTokens: SocketTokens;
   readonly syncTickets: Pick<SyncTickets, 'mint'>;
   readonly syncLane: GatewaySettings['syncLane'];
-  /** Answers the operator's `doctor`. Absent: nobody is answered. */
+  /** Answers the operator's `doctor`. If absent, the header is ignored. */
   readonly proxyProbe?: ProxyProbe;
   /** Whether the page for administrators is served. */
   readonly administrationPage: boolean;

@@ -84,7 +84,7 @@ export class Audiences {
       this.#removeListener(vaultUuid, userUuid);
   }
 
-  /** The users who hear what the vault publishes. */
+  /** The users whose sockets get the events of the vault. */
   *admittedTo(vaultUuid: string): Iterable<string> {
     for (const [userUuid, { isAdmitted }] of this.#byVault.get(vaultUuid)?.listeners ?? []) {
       if (isAdmitted) yield userUuid;

@@ -178,7 +178,7 @@ const socketMessages = (): Json => ({
   ...Object.fromEntries(frameTypes.map((type) => [ofServer(type), message(type, frameOf(type), 'output')])),
 });
 
-/** All at once would hold the event loop for tens of milliseconds. */
+/** Describing all messages at once would block the event loop for tens of milliseconds. */
 async function laneMessages(): Promise<Json> {
   const messages: Record<string, Json> = {};
   for (const type of clientFrameTypes) {

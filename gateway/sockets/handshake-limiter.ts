@@ -25,7 +25,7 @@ export const turnMs = 5;
 export const runningMax = 8;
 /** A handshake whose user's host does not answer holds up the others no longer than this. */
 export const slowMs = 250;
-/** For 20 s. */
+/** As many handshakes take 20 s. */
 export const waitingMax = 20_000;
 /** A request is given up after 25 s (`requestDeadlineMs`). */
 export const waitMostMs = 20_000;

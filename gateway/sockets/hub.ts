@@ -276,7 +276,7 @@ export class Hub {
     return host;
   }
 
-  /** From then on the user hears of these vaults. The user's next sync returns everything from before. */
+  /** From then on the user gets the events of these vaults. The user's next sync returns everything from before. */
   async #join(userUuid: string, vaults: Readonly<Record<string, number>>): Promise<void> {
     if (!this.#users.has(userUuid)) return;
     if (await this.#audiences.join(userUuid, vaults)) this.#notifyToSync(userUuid);

@@ -4,7 +4,7 @@ import type { Registry } from 'prom-client';
 export interface MetricValues {
   /** The sum over all labels; undefined if this process has no such metric. */
   sum(name: string): number | undefined;
-  /** The upper bound of the bucket in which the quantile lies, since the start; undefined before the first one. */
+  /** The upper bound of the quantile's bucket, over all values since the start. Undefined before the first value. */
   quantile(name: string, fraction: number): number | undefined;
 }
 

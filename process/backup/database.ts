@@ -29,7 +29,7 @@ export async function connectTo(connection: pg.ClientConfig): Promise<pg.Client>
   }
 }
 
-/** Only CockroachDB has it: a reader of the past waits for nobody and disturbs nobody. */
+/** CockroachDB alone reads as of a past time. Such a read neither waits for writers nor delays them. */
 export const pastOfCockroach = `SET TRANSACTION AS OF SYSTEM TIME '-1s'`;
 
 /** Runs `work` on one state of the database, while others go on writing. */
@@ -82,7 +82,7 @@ async function gotLock(client: pg.Client): Promise<boolean> {
   }
 }
 
-/** None in a database to which nothing was ever applied. */
+/** The migrations that were applied. Empty for a new database. */
 export async function migrationsOf(client: pg.ClientBase): Promise<readonly string[]> {
   const found = await ifThere(() => client.query<{ id: string }>('SELECT id FROM migration ORDER BY id'));
   return found?.rows.map(({ id }) => id) ?? [];

@@ -2,7 +2,7 @@
 export type BackupFailure =
   /** The target or the database does not answer now, or has no room. */
   | 'unavailable'
-  /** The request cannot be carried out as it stands. */
+  /** The request cannot be carried out in this form. */
   | 'refused'
   /** Something in the target is missing, or is not what the backup has written. */
   | 'damaged';

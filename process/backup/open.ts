@@ -36,7 +36,7 @@ export async function openTarget(
       'A bucket needs BACKUP_S3_ACCESS_KEY_ID and BACKUP_S3_SECRET_ACCESS_KEY (or …_FILE).',
     );
   }
-  // Its client is large.
+  // Loaded only when it is needed, because the S3 client is large.
   const { openS3Target } = await import('./s3-target.ts');
   return openS3Target({
     bucket,

@@ -36,9 +36,9 @@ export interface RestoreOptions {
   readonly target: BackupTarget;
   readonly opener: Opener;
   readonly manifest: Manifest;
-  /** Without one the files stay where they are. */
+  /** If absent, no files are restored. */
   readonly files: FileStore | undefined;
-  /** A new name for positions of devices. Without one they carry on, which is right only if nobody saved after the backup. */
+  /** A new generation for the positions in sync tokens. Without one, old tokens stay valid, which is right only if nothing was saved after the backup. */
   readonly generation: string | undefined;
   readonly onProgress: (text: string) => void;
 }

@@ -1,4 +1,4 @@
-/** A server on a restored database, for nobody but this process: a child on a free port of loopback, without a relay for mail. */
+/** A server on a restored database for this process alone: a child process on a free loopback port, without a mail relay. */
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 /**
- * The tables of a backup, from their declarations. Left out are `node` and `shard`, which are true of the running processes
- * alone, and the records of migrations, which stand in the manifest. A test compares this list with the whole schema.
+ * The tables of a backup, from their declarations. It leaves out `node` and `shard`, which describe the running processes
+ * alone, and the records of migrations, which are in the manifest. A test compares this list with the whole schema.
  */
 import { tables as domainTables } from '../../actors/kinds.ts';
 import { layoutOf } from '../../runtime/store/postgres/columns.ts';

@@ -20,7 +20,7 @@ export interface Sources {
 export interface ReadResult<D extends Declarations> {
   /** Undefined if there are problems. */
   readonly values: SettingsOf<D> | undefined;
-  /** One sentence each, without the value if it is secret. */
+  /** One sentence for each problem. It contains no secret values. */
   readonly problems: readonly string[];
 }
 

@@ -14,7 +14,7 @@ const certificateDaysMin = 14;
 interface UrlAnswer {
   readonly status: number;
   readonly certificateEndMs: number | undefined;
-  /** To the question of the doctor. */
+  /** The server's answer to the doctor's question. */
   readonly probe: string | undefined;
 }
 
@@ -25,7 +25,7 @@ const socketHandshake = {
   'Sec-WebSocket-Key': 'c2NyaXB0b3JpdW0gZG9jdA==',
 };
 
-/** One finding if nobody answers there. `question` is undefined if the doctor does not know the root secret. */
+/** One finding if there is no answer. `question` is undefined if the doctor does not know the root secret. */
 export async function checkPublicUrl(
   publicUrl: string,
   nowMs: number,

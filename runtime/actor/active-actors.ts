@@ -41,9 +41,9 @@ export interface ActiveActorsOptions {
 
 export class ActiveActors {
   readonly #options: ActiveActorsOptions;
-  /** With the bytes that each held at the last check. */
+  /** Every actor in memory, with the bytes that it held at the last check. */
   readonly #actors = new Map<Actor, number>();
-  /** By kind and id. A key of both would be a new text for each message. */
+  /** Keyed by kind, then by id. One key of both would cost a new string for each message. */
   readonly #byKind = new Map<string, Map<string, Actor>>();
   /** The actors used since they were last found idle. The others are idle, so their size does not change. */
   readonly #inUse = new Set<Actor>();

@@ -30,7 +30,7 @@ export interface RecordedTurn {
   readonly rows: Map<string, { key: string; write: Write }>;
   readonly timers: Map<string, TimerRow | RemovedMark>;
   readonly tells: RecordedTell[];
-  /** Not written. They leave with the turn's outcome. */
+  /** Signals are not stored. They leave the actor together with the turn's outcome. */
   readonly signals: TurnSignal[];
 }
 
@@ -290,7 +290,7 @@ export class RunningTurn extends StateView implements Turn {
     return this.sliceNames().next().done === true;
   }
 
-  /** The timer of this name as it stands now. */
+  /** The timer of this name, with the changes of this turn. */
   armed(name: string): TimerRow | undefined {
     const own = this.recorded.timers.get(name);
     if (own !== undefined) return own === removed ? undefined : own;

@@ -91,7 +91,7 @@ export const batchRequestSchema = z.object({
 export type BatchRequest = z.infer<typeof batchRequestSchema>;
 
 export const batchReplySchema = z.object({
-  /** In the order of the asks. Null: ask for it by itself. */
+  /** In the order of the asks. Null asks the caller to send that one alone. */
   replies: z.array(z.object({ value: z.unknown() }).nullable()).readonly(),
 });
 export type BatchReply = z.infer<typeof batchReplySchema>;

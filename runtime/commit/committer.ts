@@ -48,7 +48,7 @@ export interface Committing {
   rejected(conflicting: readonly ConflictingRow[]): void;
   /** Nothing was applied, and asking the database again now would not help. */
   failed(error: UnavailableError | TerminalError): void;
-  /** It is not known what was applied. */
+  /** Called when it is unknown whether the commit was applied. */
   unknown(): Promise<void>;
 }
 
@@ -219,7 +219,7 @@ export class Committer {
   async #failed(batch: CommitBatch, error: unknown): Promise<void> {
     const { logger, metrics, failures } = this.#options;
     const { members } = batch;
-    // After an error that is not the store's the outcome is unknown.
+    // An error that does not come from the store leaves the outcome unknown.
     const failure = error instanceof StoreError ? error.failure : 'unknown';
     metrics.commit(failure);
     if (failure === 'unavailable' || failure === 'unknown') this.#writes.failed();

@@ -47,7 +47,7 @@ const undeclaredAttemptsMax = 300;
 export interface DeliveryAttempts {
   readonly attempts: number;
   readonly dead: boolean;
-  /** Before the next one. */
+  /** The pause before the next sweep. */
   readonly pauseMs: number;
 }
 

@@ -30,7 +30,7 @@ export const subscriptionMs = 900_000;
 export const heartbeatMs = 10_000;
 /** When heartbeats follow the last event to a gateway, in multiples of `heartbeatMs`. */
 export const beats: readonly number[] = [1, 3, 7];
-/** For this many of the last events to each gateway the host remembers the actors. */
+/** The host remembers the actors of this many last events to each gateway. */
 export const rememberedMax = 1_024;
 /** The most subscriptions on one host, because each costs memory. More are rejected. */
 const subscriptionsMax = 200_000;

@@ -81,7 +81,7 @@ interface HeldJob {
   readonly id: string;
   readonly payload: unknown;
   readonly abort: AbortController;
-  /** Its last turn was sent, and has not failed. */
+  /** The last turn of the run was sent and has not failed. */
   isFinished: boolean;
   /** Monotonic milliseconds. Without a renewal another host may have the job after this. */
   leaseUntilMs: number;

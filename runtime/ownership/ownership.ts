@@ -49,7 +49,7 @@ import { Sight } from './sight.ts';
 const reconciliationPauseMs = 10;
 const reconciliationSpreadMinMs = 20;
 const reconciliationSpreadPerHostMs = 2;
-/** Hosts that hear the same hint at the same moment reconcile within this time, which bounds their statements per second. */
+/** Hosts that get the same hint at once reconcile at random times within this span, which bounds their statements per second. */
 export const reconciliationSpreadMs = (hosts: number): number =>
   Math.max(reconciliationSpreadMinMs, reconciliationSpreadPerHostMs * hosts);
 /** Beyond this number, hosts together search for free shards no more often, because all of them find the same. */
@@ -275,7 +275,7 @@ export class Ownership {
     return Math.min(pauseMs, soonestExpiryMs + 1 + this.#spreadMs() * random.fraction());
   }
 
-  /** All hosts begin at the same moment, so each waits for a random part of this. */
+  /** Hosts would otherwise begin at the same moment, so each waits for a random part of this time. */
   #spreadMs(): number {
     return reconciliationSpreadMs(this.#membership.hostCount);
   }

@@ -12,7 +12,7 @@ import type { Transport } from '../transport/transport.ts';
 import { runsActors } from './membership.ts';
 
 const unreachableTimes = 4;
-/** The most announcements that a host hears in a second. */
+/** The most announcements that a host receives in a second. */
 const heardPerSecond = 10;
 
 export interface PeersOptions {

@@ -13,7 +13,7 @@ import type { CrossOwnerPlan, RequestedOwner } from '../command.ts';
 import type { AnyTable } from '../table.ts';
 import type { UnchangedSince, UnchangedSinceMarkers } from './unchanged-since.ts';
 
-/** Includes its part of the plans and results kept for a reader that finds nothing time and again. */
+/** Approximate bytes of one entry, with its part of the plans and results that are kept for an idle reader. */
 const foundBytes = 400;
 
 /** Shows later whether an owner has committed since: its marker, or its version. */
@@ -40,7 +40,7 @@ interface QuietPlan {
   readonly unchangedMarkers: readonly UnchangedSince[];
 }
 
-/** Versions that the database has told, by the keys of the actors' addresses. */
+/** Versions from the database, keyed by the actors' addresses. */
 export type Versions = ReadonlyMap<string, number>;
 
 // biome-ignore lint/suspicious/noExplicitAny: a plan over any table
@@ -56,7 +56,7 @@ export class NegativeCache {
   readonly #options: NegativeCacheOptions;
   /** Keyed by table and owner. */
   readonly #found = new Map<AnyTable, Map<string, NothingFound>>();
-  /** Keyed by table: the last plan with a version. When the reader comes with it again, no owner need be looked up. */
+  /** Keyed by table: the last plan with a version. If the reader repeats that plan, no owner need be looked up. */
   readonly #quiet = new Map<AnyTable, QuietPlan>();
 
   constructor(options: NegativeCacheOptions) {

@@ -154,7 +154,7 @@ export class Reader {
     const batch: QueuedRead[] = [];
     let rows = 0;
     let bytes = 0;
-    // After its turn an actor goes behind all others. This loop meets it again there.
+    // An actor that has had its turn goes to the end of the map, where this loop meets it again.
     for (const [actor, queue] of this.#waiting) {
       if ((this.#slotsOf.get(actor) ?? 0) >= slotsOfActorMax) continue;
       const [next] = queue;

@@ -66,7 +66,7 @@ export class UnchangedSinceMarkers {
     if (this.#markers.size > (this.#options.markersMax ?? markersMax)) this.#dropOldest();
   }
 
-  /** Call before the database hears of a change. */
+  /** Call it before a change is sent to the database. */
   clear({ address }: Pick<OwnedActor, 'address'>): void {
     const key = addressKey(address);
     const marker = this.#markers.get(key);

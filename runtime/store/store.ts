@@ -315,7 +315,7 @@ export interface Store {
   shardsOf(incarnation: string): Promise<readonly HeldShard[]>;
   /** Gives up shards that this incarnation holds under exactly these epochs. */
   release(incarnation: string, held: readonly HeldShard[]): Promise<void>;
-  /** Those of these shards that no live incarnation holds. */
+  /** Returns the given shards that no live incarnation owns. */
   freeShards(shards: readonly number[]): Promise<readonly number[]>;
   /** Every shard that was ever taken, in order. */
   shards(): Promise<readonly ShardRow[]>;

@@ -16,7 +16,7 @@ export class InProcessTransport implements Transport {
     this.#handler = undefined;
   }
 
-  /** All shards are here. */
+  /** Nothing to do: this process owns all shards. */
   async route(): Promise<void> {}
 
   unroute(): void {}

@@ -52,7 +52,7 @@ export function deletedOf(tombstone: ItemRow, replaced: ItemRow): DeletedItem | 
   };
 }
 
-/** As many tells as it takes. */
+/** Splits the items into tells, each of which reads at most `slotsMax` slots. */
 export function inTells(deleted: readonly DeletedItem[]): readonly DeletedElsewhere[] {
   const tells: DeletedItem[][] = [];
   let slots = slotsMax;

@@ -3,7 +3,7 @@
  * item that it duplicates.
  */
 
-/** A longer list helps nobody, and a removal of the item has to find each row. */
+/** More revisions would help no user, and a removal of the item has to find each row. */
 export const revisionsPerItemMax = 100;
 
 const slotsMax = 2 * revisionsPerItemMax;

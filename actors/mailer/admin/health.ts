@@ -6,7 +6,7 @@ import { mailTable, queueSlice } from '../queue-table.ts';
 import { isAnyPaused } from '../relay-use.ts';
 import { isConfigured } from '../relays.ts';
 
-/** Ready mail usually leaves within moments. That of bulk may wait, as nobody waits for it. */
+/** Ready mail usually leaves within moments. Bulk mail may take longer, because no user waits for it. */
 const waitMaxMs = 300_000;
 
 const oldest = (view: View, subset: 'urgent' | 'ordinary') =>

@@ -62,7 +62,7 @@ const form = z.object({
   credentials: z
     .object({
       password: z.string().min(1).max(1_024).nullish(),
-      /** It goes into a header. */
+      /** The key is sent in a header, so it may contain only these characters. */
       apiKey: z
         .string()
         .regex(/^[\x21-\x7e]{1,1024}$/)

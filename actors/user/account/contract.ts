@@ -38,12 +38,12 @@ export const Account = contract({
         workspace: z.string(),
         apiVersion: z.string(),
         ephemeral: z.boolean(),
-        /** These must be right; they turn the second factor off. */
+        /** Must be right. They turn off the second factor. */
         recoveryCodes: z.string().optional(),
         device: deviceSchema,
         /** A hash of the same password, for one that another server has made. */
         newHash: z.string().optional(),
-        /** Neither the device nor its network is known at the address. */
+        /** True if neither the device nor its network has signed in with this e-mail address before. */
         isNewDevice: z.boolean(),
       }),
       reply: z.union([

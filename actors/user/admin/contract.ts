@@ -5,7 +5,7 @@ import { isStorableText } from '../../../runtime/table.ts';
 import { reads, writes } from '../../signed-in.ts';
 import { banReasonCharactersMax } from '../profile.ts';
 
-/** As the administrator types it. */
+/** The address as the administrator has typed it. */
 const email = z.string().max(1_024).refine(isStorableText);
 const workspace_identifier = z.string().max(256).refine(isStorableText).nullish();
 /** The user in the path. */

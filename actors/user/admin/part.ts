@@ -133,7 +133,7 @@ function registrationResponse(workflow: Pick<Steps, 'use'>, decided: Parameters<
   return { registrationDisabled: !open, registrationEnabled: open, enforcedByOperator: closedBySettings };
 }
 
-/** The uuid that the administrator named. A text that is no uuid names nobody. */
+/** The uuid that the administrator named. Text that is not a uuid names no user. */
 function asAdministrator(workflow: Steps, userUuidText: string): Promise<string> {
   const uuid = userUuidText.toLowerCase();
   return workflow.turn({

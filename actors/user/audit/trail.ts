@@ -34,7 +34,7 @@ export const auditPageTable = table({
 export const eventsPerPage = 8;
 export const auditPagesMax = 128;
 
-/** Within this time, a repeat from the same network is only counted, so that nobody can push out the trail by repeating an event. */
+/** Within this time, a repeat from the same network is only counted. Otherwise repeats of one event could push out all others. */
 const sameEventMs = 3_600_000;
 /** Anyone can cause these without end. At one event an hour they would push out all others within weeks. */
 const sameFailureMs = 86_400_000;

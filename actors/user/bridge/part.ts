@@ -111,7 +111,7 @@ const deleteBridgeToken = signedInTurn(
   },
 );
 
-/** Also ends the sessions that it has opened. */
+/** Removes a bridge token, and ends the sessions that it has opened. */
 function endBridgeToken(turn: Turn, bridgeTokenUuid: string): void {
   turn.removeEntry(bridgeTokenMap, bridgeTokenUuid);
   const opened = [...turn.entries(sessionMap).values()].filter(

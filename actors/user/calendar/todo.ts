@@ -81,7 +81,7 @@ export function componentOf(todo: TodoResponse): string {
   ]);
 }
 
-/** With its quotes. */
+/** The entity tag, with its quotes. */
 export const etagOf = (object: string): string => `"${hash('sha256', object, 'hex')}"`;
 
 function statusOf({ completed, completedAt, updatedAt }: TodoResponse): readonly string[] {

@@ -26,7 +26,7 @@ const secretBytes = 32;
 const saltBytes = 16;
 
 const storedSchema = z.object({
-  /** Also the name of its slot. */
+  /** The uuid of the token, which also names its slot. */
   uuid: z.string(),
   label: z.string(),
   salt: z.string(),

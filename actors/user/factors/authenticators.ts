@@ -197,7 +197,7 @@ export const descriptorOf = ({
 });
 
 export interface Assertion {
-  /** As the client sent it. */
+  /** The response of the authenticator, as the client sent it. */
   readonly response: Readonly<Record<string, unknown>>;
   readonly challenge: string;
 }

@@ -21,7 +21,7 @@ export function generateRecoveryCodes(turn: Turn): string {
   return codes;
 }
 
-/** In upper or lower case. */
+/** Compares without case. */
 export function areRecoveryCodes(view: View, text: string): boolean {
   const codes = settingValue(view, 'RECOVERY_CODES');
   return codes !== null && equalInConstantTime(text.trim().toUpperCase(), codes);

@@ -28,7 +28,7 @@ export const Inbox = contract({
   name: 'user',
   commands: openToBridges({
     listMessages: reads({ ok: z.object({ messages: z.array(messageSchema).readonly() }) }),
-    /** Those that the caller has sent and nobody has deleted. */
+    /** Messages that the caller has sent and that were not deleted. */
     listSentMessages: reads({ ok: z.object({ messages: z.array(messageSchema).readonly() }) }),
     /** Refusals: 400. A recipient who does not exist makes no difference. */
     sendMessage: writes({

@@ -39,7 +39,7 @@ const minuteMs = 60_000;
 const runMs = 5 * minuteMs;
 /** The last hand-over of a run may wait a minute for room. */
 const timeoutMs = runMs + 2 * minuteMs;
-/** For a provider that does not say when to come back. */
+/** The pause before the next attempt, if the provider names none. */
 const busyMs = minuteMs;
 /** Messages that failed at the same moment do not come back at the same moment. */
 const spreadMs = 4 * minuteMs;

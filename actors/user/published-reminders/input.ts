@@ -10,7 +10,7 @@ const charactersMax = 2_000;
 const reminderId = /^[\w.:-]{1,128}$/;
 /** Each reader would take a time without a zone as their own. */
 const zoned = /T.*(Z|[+-]\d{2}:?\d{2})$/i;
-/** All but tabs and line ends. */
+/** All control characters except tabs and line ends. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 

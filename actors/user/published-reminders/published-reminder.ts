@@ -163,7 +163,7 @@ export const backInQueue = (
 
 export const inFlight = (before: PublishedReminder): PublishedReminder => ({ ...before, state: 'in-flight' });
 
-/** It counts as sent at `sentAtMs`. */
+/** The provider has accepted the reminder. It counts as sent at `sentAtMs`. */
 export const accepted = (before: PublishedReminder, nowMs: number, sentAtMs: number): PublishedReminder => ({
   ...before,
   state: 'accepted',

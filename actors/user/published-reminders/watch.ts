@@ -42,7 +42,7 @@ const { deliverReminders } = PublishedReminders.jobs;
 
 /** With the mail queue, and with the job. Each works on one at a time. */
 const claimsMax = 20;
-/** In one run of the timer. */
+/** The most due reminders in one run of the timer. */
 const dueMax = 50;
 /** How often to try again what only the operator can change. */
 const pauseMs = 15 * 60_000;

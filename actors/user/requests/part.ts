@@ -35,7 +35,7 @@ const exportSchema = z.object({
   current: z.object({ uuid: z.string(), beganAtMs: z.number() }).nullable(),
 });
 
-/** Null: nobody has requested one. */
+/** Null if the user has requested no export. */
 const exportSlice = slice<z.infer<typeof exportSchema> | null>({
   name: 'export',
   schema: exportSchema.nullable(),

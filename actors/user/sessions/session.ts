@@ -61,7 +61,7 @@ export type Session = Readonly<z.infer<typeof sessionSchema>>;
 
 const revokedSessionSchema = z.object({
   privateIdentifier: z.string(),
-  /** Its refresh expiry: after that no client of it can come back. */
+  /** When its refresh token expires. After that no client can use the session any more. */
   keptUntilMs: z.number(),
 });
 /** A session that another device has ended. It is remembered so that its clients wipe their data. */

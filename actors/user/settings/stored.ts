@@ -81,7 +81,7 @@ export function putSetting(turn: Turn, name: SettingName, value: string | null):
   });
 }
 
-/** For an import, with the uuid and times of the other server. */
+/** Writes an imported setting, with the uuid and times of the other server. */
 export function restoreSetting(
   turn: Turn,
   name: SettingName,

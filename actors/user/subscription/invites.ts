@@ -139,7 +139,7 @@ export function cancelInvites(turn: Turn): void {
   for (const uuid of turn.entries(inviteMap).keys()) cancelInvite(turn, uuid);
 }
 
-/** For an account that is deleted. */
+/** Removes all invites of an account that is being deleted. */
 export function forgetInvites(turn: Turn): void {
   cancelInvites(turn);
   for (const invite of turn.entries(inviteMap).values()) forget(turn, invite);
@@ -173,7 +173,7 @@ export const inviteLeft = tell(Subscription.tells.inviteLeft, (turn, { inviteUui
 
 const isOpen = ({ status }: Invite): boolean => status === 'sent' || status === 'accepted';
 
-/** An invite that nobody has answered in time counts as cancelled from then on. */
+/** An invite without an answer in time counts as cancelled from then on. */
 function asOf(view: View, invite: Invite): Invite {
   const endsAtMicros = invite.createdAtMicros + answerMicros;
   if (invite.status !== 'sent' || view.nowMicros < endsAtMicros) return invite;

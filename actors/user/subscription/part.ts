@@ -37,7 +37,7 @@ import {
   offlineSubscription,
 } from './tokens.ts';
 
-/** For a run that names no end. */
+/** The length of a subscription whose activation names no end. */
 const usualMicros = 365 * 86_400_000_000;
 
 /** Gives an account the subscription of a conformance run (docs/protocol/account.md, "Conformance runs"). */

@@ -74,7 +74,7 @@ const listSwitches = signedInRead(Switches.commands.listSwitches, (view) => {
 });
 
 const checkIn = signedInTurn(Switches.commands.checkIn, {
-  // A late copy of the call shows nobody's presence. The deadline counts from the first one.
+  // A late copy of the call does not prove that the user is there now. The deadline counts from the first copy.
   repeat: 'recorded',
   turn: (turn, { switchId }) => {
     const before = turn.entry(switchMap, switchId);

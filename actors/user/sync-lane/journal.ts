@@ -62,7 +62,7 @@ const { trimSyncJournal } = SyncLane.timers;
 export const journalSlice = slice({
   name: 'sync-journal',
   schema: z.object({
-    /** All rows up to this number are removed. */
+    /** The number of the last row that was removed. */
     gone: z.int(),
     /** The timer is armed. */
     trimming: z.boolean(),

@@ -163,7 +163,7 @@ function forgetOldest(turn: Turn): void {
   if (oldest !== undefined) turn.removeEntry(membershipMap, oldest[0]);
 }
 
-/** If an administrator switches it off, the account makes no shared vaults, joins none and invites nobody. */
+/** If an administrator switches it off, the account makes no shared vaults, joins none and invites no users. */
 export const mayCollaborate = (view: View): boolean =>
   settingValue(view, 'COLLABORATION_ENABLED') !== 'false';
 

@@ -55,7 +55,7 @@ const eraseFilesTimer = timer(eraseFiles, {
   },
 });
 
-/** In the database and in the store. */
+/** Whether all files are gone, from the database and from the store. */
 const areFilesGone = (view: View): boolean => view.get(filesSlice).sequence === 0 && garbageOf(view) === 0;
 
 export const filesOfVault = vaultPart(VaultFiles, {

@@ -28,7 +28,7 @@ import { notifyMembers } from './notify.ts';
 
 const { handItemsOn } = VaultItems.timers;
 
-/** Time for members to hear of the new owner first. */
+/** Members learn of the new owner within this time, before the items change. */
 const pauseMs = 5_000;
 /** Longer than a transfer lasts. */
 const awaitedPauseMs = 60_000;

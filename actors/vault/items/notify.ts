@@ -69,7 +69,7 @@ export function finalizeTransferOut({
     reads,
     timers: VaultItems.timers,
   });
-  // The devices of the user who has moved the items hear of it from the target.
+  // The target tells the devices of the user who has moved the items.
   notifyMembers(turn, before, { by });
   if (gone.length === 0) return;
   const itemUuids = gone.map(({ uuid }) => uuid);

@@ -33,7 +33,7 @@ const costMax = 1_000_000;
 const costOf003 = 110_000;
 const passwordBytes = 32;
 
-/** Their derivation is so cheap that a server finds a weak password by trying. */
+/** Old protocols derive the server password so cheaply that a server can guess a weak password from it. */
 export const isEasyToGuess = ({ version }: Pick<ReceivedKeyParams, 'version'>): boolean =>
   version === '001' || version === '002';
 

@@ -268,7 +268,7 @@ export class Tables {
     return rows.length > 0;
   }
 
-  /** Some user's server key, to try the key of the other server on. */
+  /** The server key of any user, with which the key of the other server can be tested. */
   async sampleUserKey(): Promise<string | undefined> {
     const [row] = await this.#main.all(
       'SELECT `encrypted_server_key` AS k FROM `users` WHERE `encrypted_server_key` IS NOT NULL ORDER BY `uuid` LIMIT 1',
@@ -318,7 +318,7 @@ export class Tables {
     }));
   }
 
-  /** Those of these items that exist, without their contents. */
+  /** The rows of those items that exist, without their contents. */
   async itemHeaders(uuids: readonly string[]): Promise<readonly ItemHeader[]> {
     if (uuids.length === 0) return [];
     const sql = `SELECT ${headerColumns} FROM \`items\` WHERE \`uuid\` IN ${placeholders(uuids)}`;

@@ -85,7 +85,7 @@ async function compareAccounts(context: ImportContext, compared: Compared): Prom
   return { here, missing, inUse, known, vaultsHere };
 }
 
-/** By their hashes. */
+/** Compares files by their hashes. */
 async function compareFiles(
   { target }: ImportContext,
   compared: Compared,
@@ -103,7 +103,7 @@ async function compareFiles(
   });
 }
 
-/** Accounts that an import has brought, that nobody uses yet, and that the other server has not. */
+/** Accounts that were imported, that no user has used yet, and that the other server does not have. */
 async function findSurplusAccounts(
   { target }: ImportContext,
   compared: Compared,

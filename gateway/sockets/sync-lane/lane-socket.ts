@@ -63,7 +63,7 @@ export interface LaneServices {
   schedule(delayMs: number, callback: () => void): () => void;
   isDraining(): boolean;
   verify(ticket: string, deviceId: string): SyncTicket | undefined;
-  /** Runs `redeemed` when this socket may authenticate. Resolves to `refused` at once if too many sockets wait. */
+  /** Runs `redeemed` when this socket may authenticate. Resolves to `refused` if too many sockets wait, or its turn comes too late. */
   handshake<T>(redeemed: () => Promise<T>, refused: T): Promise<T>;
   /** Uses up a ticket. From then on `gateway` gets the events of its session. @throws ActorError */
   redeem(ticket: SyncTicket, gateway?: string): Promise<Redeemed>;

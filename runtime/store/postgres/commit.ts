@@ -212,7 +212,7 @@ interface KnownText {
   readonly text: string;
 }
 
-/** As many as a connection prepares. */
+/** As many statements as a connection prepares. */
 const knownTextsMax = 256;
 const knownTexts = new Map<string, KnownText>();
 

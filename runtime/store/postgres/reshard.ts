@@ -29,7 +29,7 @@ export const shardCountSetting = 'shard-count';
 
 export type Resharding =
   | { readonly outcome: 'done'; readonly from: number; readonly rows: number }
-  /** It has that many already, and no change is under way. */
+  /** The database has that many shards already, and no change is under way. */
   | { readonly outcome: 'unchanged' }
   /** No node has ever served this database. */
   | { readonly outcome: 'unused' }

@@ -187,7 +187,7 @@ const ofEachShard = (
     rows: (value) => rows(value('shard')),
   });
 
-/** For operators. It counts two whole tables, which should be short. */
+/** The backlog that operators see. It counts two whole tables, which are usually short. */
 export const backlog = (): Statement => ({
   text: `SELECT (SELECT count(*) FROM outbox WHERE dead = false) AS pending_tells,
     (SELECT count(*) FROM outbox WHERE dead = true) AS dead_tells,
@@ -274,7 +274,7 @@ export const setting = (name: string): Statement => ({
   values: [name],
 });
 
-/** For the readiness check of a connection. */
+/** Checks the isolation level of a new connection. */
 export const isolation: Statement = { text: 'SHOW transaction_isolation', values: [] };
 export const readOnly: Statement = { text: 'SHOW transaction_read_only', values: [] };
 export const serverVersion: Statement = { text: 'SELECT version() AS version', values: [] };

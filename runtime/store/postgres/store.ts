@@ -57,9 +57,9 @@ export interface PostgresStoreOptions {
 interface PoolSizes {
   readonly commits: number;
   readonly reads: number;
-  /** For activations and barriers. */
+  /** Connections for activations and barriers. */
   readonly barriers: number;
-  /** For sweeps and other statements about the whole database. */
+  /** Connections for sweeps and other statements about the whole database. */
   readonly sweeps: number;
   readonly ownership: number;
   readonly leases: number;

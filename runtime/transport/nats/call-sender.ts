@@ -14,7 +14,7 @@ import type { Mux } from './mux.ts';
 const inFlightMax = 20_000;
 
 export interface CallSenderOptions {
-  /** Over the control connection. */
+  /** Requests over the control connection. */
   readonly mux: Pick<Mux, 'request'>;
   readonly held: Pick<LargeMessageSender, 'pack' | 'forget'>;
   readonly pulls: Pick<LargeMessageReceiver, 'pull'>;

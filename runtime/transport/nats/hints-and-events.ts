@@ -16,7 +16,7 @@ export interface HintsAndEventsOptions {
   readonly incarnation: string;
   readonly metrics: TransportMetrics;
   readonly rejected: RejectedFrames;
-  /** This process hears the hints of any sender. Its gateways always do. */
+  /** Called for every hint, also for those that this process sends. */
   readonly onHint: (hint: Hint) => void;
 }
 

@@ -27,7 +27,7 @@ export class Mux {
   #lastToken = 0;
   #isSweeping = false;
 
-  /** Answers come to `subject`, which no other process hears. */
+  /** Answers come to `subject`, to which no other process subscribes. */
   constructor(connection: ClusterConnection, subject: string, clock: Clock) {
     this.#connection = connection;
     this.#subject = `${subject}.`;

@@ -10,9 +10,9 @@ export type Rich = string | RichElement;
 export interface RichElement {
   readonly name: ElementName;
   readonly children: readonly Rich[];
-  /** For `a`. */
+  /** The target of an `a` element. */
   readonly href?: string;
-  /** For `input`, which is a checkbox. */
+  /** Whether an `input` element, which is a checkbox, is checked. */
   readonly checked?: boolean;
 }
 
@@ -31,7 +31,7 @@ const elementOfType = {
   tablecell: 'td',
 } as const;
 
-/** By the bits of a text's `format`. */
+/** The element for each bit of a text's `format`. */
 const elementOfFormat = [
   [1, 'strong'],
   [2, 'em'],
