@@ -1,7 +1,7 @@
 /**
  * A fair queue for expensive work: a few pieces run at a time, keys take turns, and a bounded number waits.
  *
- * Each piece waits under a fairness key, and each key serves the piece that came first. Keys lie within wider ones, as streets
+ * Each piece waits under a fairness key, and each key serves the piece that came first. Keys are nested, as streets
  * within towns. The widest keys take turns, then those within each of them, and so on. So a caller delays the others by one
  * piece at a time, whether it uses one key or a thousand keys within one wide key.
  *

@@ -3,13 +3,13 @@
  *
  * - An item's uuid is unique on the server and stays taken for good, tombstones included. The first row of a uuid holds the
  *   *uuid reservation* (`born`) and stays for as long as any row of that uuid does.
- * - An item lies in one collection, its *owning collection*, and may move to another (see transfer.ts). The source keeps a
+ * - An item is in one collection, its *owning collection*, and may move to another (see transfer.ts). The source keeps a
  *   *forwarding tombstone*: a row without ciphertext that says where the item went (`moved_to`). No client gets it, and it
  *   counts nowhere. A purge leaves a forwarding tombstone for every item that ever moved.
  * - With each move the item's row takes the next transfer version (`hop`), in whichever collection. (uuid, hop) is unique on the
  *   server. So if two commits both end a transfer, one of them is rejected. An item that never moved has none.
- * - `position` is the row's place in the collection's own order of changes. Every save gives it the next one, so
- *   a row is always found after every position it had before; sync tokens hold positions.
+ * - `position` is the number of the row's last change in the collection's own order of changes. Every save gives it the next
+ *   one, so a row is always found after every position it had before; sync tokens hold positions.
  * - `created_position` is the position of the save that made the row and tells a new row from a rewritten one.
  * - Ciphertext is opaque: nothing here or above looks into `content`.
  */

@@ -2,10 +2,10 @@
  * Hashing of server passwords: Argon2id, 19 MiB, two passes, one thread. A hash takes about ten milliseconds of one core and
  * 19 MiB. So it runs on the thread pool, a few at a time, from a bounded queue. It never runs inside a turn.
  *
- * Each call names the fairness key it waits under (actors/queue.ts). There are three wide ones: for callers from unknown networks,
- * for callers from known ones, and for signed-in callers. An account has been signed in from a known network before. So however
- * many others guess, an owner on a known network waits for two hashes of others at most. The first two are divided by site, and
- * each site by network. The last is divided by account.
+ * Each call names the fairness key under which it waits (actors/queue.ts). The outermost keys are three: callers from unknown
+ * networks, callers from known ones, and signed-in callers. A known network is one from which someone has signed in to the
+ * account. So however many others guess, an owner on a known network waits for two hashes of others at most. The first two are
+ * divided by site, and each site by network. The last is divided by account.
  */
 import { hash as argon2Hash, verify as argon2Verify } from '@node-rs/argon2';
 import { dependency } from '../../runtime/dependency.ts';

@@ -4,7 +4,7 @@
  *     1:<userUuid>.<sessionUuid>.<mac>:<secret>       header style, the secret is in the token
  *     2:<userUuid>.<privateIdentifier>.<mac>          cookie style, the secrets come in cookies
  *
- * `mac` is the first 16 bytes of HMAC-SHA-256 over what stands before its dot, base64url; `secret` is 32 random
+ * `mac` is the first 16 bytes of HMAC-SHA-256 over the text before its dot, base64url; `secret` is 32 random
  * bytes, base64url. The MAC proves that this server made the token for that user and session, and nothing more. The user's actor
  * decides whether the session still lives.
  *

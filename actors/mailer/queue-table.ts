@@ -3,7 +3,7 @@
  *
  *     urgent, ordinary,  ready: may be sent now, first come first served in each
  *     bulk
- *     waiting            ready too, as others see it: its next attempt has a time
+ *     waiting            its next attempt has a time; shown to administrators as ready
  *     leased             a worker is sending it
  *     dead               nothing more is tried; kept for an administrator
  *     accepted           a relay has it; kept for a while so that nothing queues it again

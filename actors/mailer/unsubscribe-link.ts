@@ -1,4 +1,4 @@
-/** The link that stops mail to a mailbox, and its places in a mail (docs/protocol/delivery.md, "Stopping mail"). */
+/** The link that stops mail to a mailbox, and where a mail contains it (docs/protocol/delivery.md, "Stopping mail"). */
 import type { SigninKeys } from '../identity/signin-keys.ts';
 import { unsubscribePath } from './contract.ts';
 import type { MailSettings } from './settings.ts';

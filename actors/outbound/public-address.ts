@@ -1,6 +1,6 @@
 /**
- * Tells the addresses that the whole internet can reach. Only the operator may name a destination that only this server can reach:
- * its own machine, its network, the metadata service of its cloud.
+ * Decides whether the whole internet can reach an address. Only the operator may name a destination that only this server can
+ * reach: its own machine, its network, the metadata service of its cloud.
  */
 import { BlockList, isIP } from 'node:net';
 

@@ -1,6 +1,6 @@
 /**
- * Callers in this process that wait for the end of a refresh. Waking is a hint: a caller then reads the state again. It begins to wait
- * before it reads the state, so that it cannot miss the end of a refresh that it has seen.
+ * Callers in this process that wait for the end of a refresh. Waking is a hint, after which a caller reads the state again. It
+ * begins to wait before it reads the state, so that it cannot miss the end of a refresh that it has seen running.
  */
 import type { Clock } from '../../runtime/clock.ts';
 import { dependency } from '../../runtime/dependency.ts';

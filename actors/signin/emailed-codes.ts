@@ -1,15 +1,16 @@
 /**
  * Codes that are mailed to an address, instead of those of an authenticator app (docs/protocol/account.md, "Codes by e-mail"). They
- * have six digits. For an address and a network only the newest counts, once, for a quarter of an hour.
+ * have six digits. A code can be used once, within a quarter of an hour, and a newer one for the same address and network
+ * replaces it.
  *
- * Anyone may request a code for any address, so each network has its own. Otherwise a request by somebody else would void the code of
- * the owner, who has just opened the mail. Each network, and all unknown networks together, have a limit of requests an hour. For an unknown
- * address they are counted alike, and nothing is mailed. A known device stays known in any network. Other mails that anyone may
- * request count as well (`requested-mails.ts`).
+ * Anyone may request a code for any address, so each network has its own. Otherwise an attacker's request would void the code of
+ * the owner, who has just opened the mail. Each network, and all unknown networks together, have a limit of requests an hour. For
+ * an unknown address they are counted alike, and nothing is mailed. A known device stays known in any network. Other mails that
+ * anyone may request count as well (`requested-mails.ts`).
  *
- * A code is right from any network, as devices change networks, and use IPv6 in one request and IPv4 in the next. A few wrong guesses
- * use up the code of their own network and no other; otherwise others could use up the owner's. `counting.ts` bounds guesses by
- * network, too.
+ * A code is right from any network, as devices change networks, and use IPv6 in one request and IPv4 in the next. A few wrong
+ * guesses use up the code of their own network and no other; otherwise others could use up the owner's. `counting.ts` bounds
+ * guesses by network, too.
  *
  * A code is derived from the state here under a key of this server, and is stored nowhere.
  */

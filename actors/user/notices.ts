@@ -1,6 +1,7 @@
 /**
  * Mails that tell users what happened to their account (docs/protocol/account.md, "Mails about the account"). The mailer is told
- * of each in the commit of the event, and drops the mail if there is no relay. An account whose name is no e-mail address gets none.
+ * of each in the commit of the event, and drops the mail if there is no relay. An account whose name is no e-mail address gets
+ * none.
  */
 import type { Turn } from '../../runtime/command.ts';
 import { mailAddress } from '../mailer/address.ts';

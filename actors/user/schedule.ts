@@ -1,8 +1,8 @@
 /**
- * Things that an account has done at a certain time: reminders, published reminders, switches. Each is an entry of one slice
- * map, and may have a mail in the queue. One timer serves all entries of the map, and is armed for the earliest.
+ * The schedule of what an account does at set times: reminders, published reminders and dead man's switches. Each is an entry of
+ * one slice map, and may have a mail in the queue. One timer serves all entries of the map, and is armed for the earliest.
  *
- * - Each mail belongs to a round of its entry, and bears both in its id. A report on an earlier round finds no entry, and
+ * - Each mail belongs to a round of its entry, and its id contains both. A report on an earlier round finds no entry, and
  *   changes nothing.
  * - A mail that must not leave any more is recalled. The queue reports what it gave back. It keeps a mail that it is sending at
  *   that moment, so it is asked again in case that attempt fails.

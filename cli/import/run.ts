@@ -7,7 +7,8 @@
  *     items      of each user and each vault, history first; then the messages that a user has received, and files
  *     open       the passwords sign in
  *
- * A pass that is killed leaves closed accounts, and the next pass does the rest. Users never see a part.
+ * A pass that is killed leaves closed accounts, and the next pass does the rest. Users never see an account that is only half
+ * imported.
  */
 import { ImportService } from '../../proto/generated/scriptorium/v1/import.ts';
 import { importSourceUser } from './accounts.ts';

@@ -38,7 +38,10 @@ export interface RestoreOptions {
   readonly manifest: Manifest;
   /** If absent, no files are restored. */
   readonly files: FileStore | undefined;
-  /** A new generation for the positions in sync tokens. Without one, old tokens stay valid, which is right only if nothing was saved after the backup. */
+  /**
+   * A new generation for the positions in sync tokens. Without one, old tokens stay valid, which is right only if nothing was
+   * saved after the backup.
+   */
   readonly generation: string | undefined;
   readonly onProgress: (text: string) => void;
 }

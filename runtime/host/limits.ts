@@ -61,7 +61,9 @@ export interface Limits {
   readonly attemptsMax: number;
   /** Runs of one declared job on this host at once. Each job has its own count. */
   readonly jobsMax: number;
-  /** Runs of one declared job that hold their lease here and wait for a free slot. Others are tried again when their lease lapses. */
+  /**
+   * Runs of one declared job that hold their lease here and wait for a free slot. Others are tried again when their lease lapses.
+   */
   readonly jobsWaitingMax: number;
   /** A job whose host has died is run again after this time. A live host renews the lease three times before it ends. */
   readonly jobLeaseMs: number;

@@ -1,4 +1,4 @@
-/** The commands for an account as a whole: it begins, opens sessions, changes its credentials and ends. */
+/** The commands for an account as a whole: registration, sign-in, change of credentials and deletion. */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { keyParamsSchema, sentKeyParamsSchema } from '../../identity/key-params.ts';

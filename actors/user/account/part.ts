@@ -1,4 +1,4 @@
-/** The account as a whole: it begins, changes its credentials and ends (docs/protocol/authentication.md). */
+/** The account as a whole: registration, change of credentials and deletion (docs/protocol/authentication.md). */
 
 import { command, type KeysResult, keys, type Turn } from '../../../runtime/command.ts';
 import { accountTable } from '../../identity/account-table.ts';

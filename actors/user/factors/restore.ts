@@ -1,5 +1,5 @@
 /**
- * What turns every second factor off: recovery codes at a sign-in (docs/protocol/account.md, "Recovery codes"), and operators for
+ * Turns off every second factor: by recovery codes at a sign-in (docs/protocol/account.md, "Recovery codes"), or by an operator for
  * users who have lost those too.
  */
 import type { Turn, View } from '../../../runtime/command.ts';

@@ -1,4 +1,4 @@
-/** Imports what an account has received on another server and not processed yet. One commit writes all of it. */
+/** Imports the messages and notifications that an account has received on another server and not processed yet, in one commit. */
 import type { z } from 'zod';
 import { command, type RangeResult, range, type Turn, type View } from '../../../runtime/command.ts';
 import type { importedMessageSchema, importedNotificationSchema } from '../../import/messages.ts';

@@ -1,6 +1,6 @@
 /**
- * What a sync gives of the inbox (docs/protocol/sync.md, "The inbox"): all entries after the client's position. The inbox is
- * bounded, so this has no pages.
+ * The entries of the inbox that a sync returns (docs/protocol/sync.md, "The inbox"): all entries after the client's position. The
+ * inbox is bounded, so this has no pages.
  *
  * One position of a token usually covers items and inbox. The two differ if a page was cut, if the sync left out the own items,
  * and for old clients. Those get nothing of the inbox. Then the token has a cursor for the inbox as well. So no token passes an

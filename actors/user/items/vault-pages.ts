@@ -1,6 +1,6 @@
 /**
- * What a sync gives from the user's vaults (docs/protocol/sync.md, "Items of vaults"). It reads committed rows of each vault,
- * and only where the vault has a row for this member. The user's own list of vaults just says where to look.
+ * The rows of the user's vaults that a sync returns (docs/protocol/sync.md, "Items of vaults"). It reads committed rows of each
+ * vault, and only where the vault has a row for this member. The user's own list of vaults just says where to look.
  *
  * A token has two cursors for each vault: one for its items and one for the vault itself. Both carry the number of the
  * membership, so a member who was away begins anew. Without a cursor a vault begins at 0, with tombstones: the client may hold

@@ -1,7 +1,7 @@
 /**
  * The job of an account that hands its reminders to messengers, one after another:
  *
- *     recover     what an earlier run left in flight: nobody knows whether it arrived
+ *     recover     what an earlier run left in flight: it is unknown whether that arrived
  *     next        the oldest that is claimed
  *     hand over   once the provider has room, and before it hears anything: flag, configuration and round are
  *                 checked again, and `in-flight` is committed

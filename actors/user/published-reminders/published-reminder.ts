@@ -2,13 +2,13 @@
  * A published reminder as it is stored, and the states of its occurrence.
  *
  *     queued      not due, or held back: by the feature flag, by a provider, or until the next attempt
- *     claimed     it is being sent, and nobody outside has heard of it: the mail queue has its mail, or the account's
+ *     claimed     it is being sent, and no relay or provider has any of it yet: the mail queue has its mail, or the account's
  *                 job has it next
- *     in-flight   committed before the provider of a messenger hears anything
+ *     in-flight   committed before anything is sent to the provider of a messenger
  *     accepted    the relay or provider has taken it
  *     sent        accepted a while ago
  *     failed      refused for good, or tried often enough
- *     uncertain   nobody knows whether it was taken: it is never sent again by itself
+ *     uncertain   it is unknown whether it was taken, so it is never sent again by itself
  *
  *     queued -> claimed -> in-flight -> accepted -> sent
  *       ^          |           |-> failed
@@ -18,7 +18,7 @@
  * Invariants:
  * - An occurrence gets a new round each time it leaves the queue. Results of an earlier round change nothing, and no run hands
  *   over what was claimed in another round.
- * - The provider may have heard of one in flight. Only the answer that it was not taken puts it back.
+ * - The provider may have taken a reminder in flight. Only the answer that it has not puts it back into the queue.
  */
 import { z } from 'zod';
 import type { View } from '../../../runtime/command.ts';

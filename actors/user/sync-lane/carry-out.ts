@@ -9,7 +9,7 @@
  *   neither.
  * - A sync that needs several turns is held meanwhile, so that no second attempt runs beside it. A last turn journals it. A
  *   crash in between leaves it unknown: the client sends it again, and each saved item is recognised.
- * - A command over the lane is held before its client hears that it was accepted, and has the status `accepted` from then on.
+ * - A command over the lane is held before its client is told that it was accepted. From then on it has the status `accepted`.
  *   Once the hold has ended it is not carried out any more. So `unknown` stays true until the client asks again.
  */
 import {

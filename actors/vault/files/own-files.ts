@@ -11,8 +11,8 @@
  *
  * A member may have only a few uploads open. A further upload replaces the member's oldest one in this vault that has no bytes
  * yet. The owner is asked again with that upload as `givesUp`, and it ends in the turn that opens the next. If something was
- * sent to it meanwhile, it stays and the next is refused. The owner counts the bytes of both until it hears of an end. So a
- * crash before that turn leaves the member with one upload too many, and never the owner with too many bytes.
+ * sent to it meanwhile, it stays and the next is refused. The owner counts the bytes of both until it is told that one has ended.
+ * So a crash before that turn leaves the member with one upload too many, and never the owner with too many bytes.
  *
  * An upload never holds more than was granted to it. The row of the vault has the total. It changes in the commit that changes
  * the files, and its `updated_at` does not.

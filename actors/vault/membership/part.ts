@@ -1,4 +1,7 @@
-/** The vault as a whole, with its members and invites: how it begins, changes hands and ends (docs/protocol/shared-vaults.md). */
+/**
+ * The vault as a whole, with its members and invites: its creation, its change of owner and its end
+ * (docs/protocol/shared-vaults.md).
+ */
 
 import { command, type Turn } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';

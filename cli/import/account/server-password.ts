@@ -5,7 +5,8 @@
  *     003        PBKDF2 with a salt of the address, the cost and a nonce
  *     004        Argon2id with a salt of the address and a nonce
  *
- * PBKDF2 uses SHA-512, and its first 32 bytes are for the server. The keys to the items follow, which nobody needs here.
+ * PBKDF2 uses SHA-512, and its first 32 bytes are for the server. The other bytes are keys to the items, which an import does not
+ * need.
  */
 import { createHash, pbkdf2 } from 'node:crypto';
 import { promisify } from 'node:util';
