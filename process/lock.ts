@@ -54,7 +54,7 @@ const lockName = /^lock\.(\d+)\.sock$/;
 const holderName = /^lock\.(\d+)\.[\w-]+\.holder$/;
 const maxRounds = 100;
 
-/** Takes the lock of an existing directory. Undefined: another process holds it. @throws LockedElsewhereError */
+/** Takes the lock of an existing directory. Undefined if another process holds it. @throws LockedByAnotherMachineError */
 export async function lockDirectory(
   directory: string,
   machine?: Machine,
@@ -119,7 +119,7 @@ async function named(directory: string, pattern: RegExp) {
   });
 }
 
-/** @throws LockedElsewhereError */
+/** @throws LockedByAnotherMachineError */
 async function isHeld(directory: string, generation: number, here: Machine): Promise<boolean> {
   for (const { name, generation: of } of await named(directory, holderName)) {
     if (of !== generation) continue;

@@ -6,7 +6,7 @@ export const meterOf = (registry: Registry) => {
   return {
     counter: <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
       new Counter<Label>({ name, help, labelNames, registers }),
-    /** For a hot path, where finding a counter by its labels is too dear: `report` adds on collection what was counted elsewhere. */
+    /** For hot paths, where finding a counter by its labels costs too much: on collection `report` adds what was counted elsewhere. */
     collectedCounter: <Label extends string>(
       name: string,
       help: string,
@@ -25,7 +25,7 @@ export const meterOf = (registry: Registry) => {
       }),
     histogram: (name: string, help: string, buckets: readonly number[]) =>
       new Histogram({ name, help, buckets: [...buckets], registers }),
-    /** Read whenever metrics are collected. Undefined: there is no value then. */
+    /** Read whenever metrics are collected. Undefined means that there is no value now. */
     gauge: (name: string, help: string, read: () => number | undefined) =>
       new Gauge({
         name,

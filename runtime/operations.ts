@@ -8,7 +8,7 @@ import type { Actors } from './handles.ts';
 
 export interface NodeReport {
   readonly id: string;
-  /** Null: it left, or was declared dead. */
+  /** Null if the node has left, or was declared dead. */
   readonly incarnation: string | null;
   readonly address: string;
   readonly roles: string;
@@ -58,7 +58,7 @@ export interface ClusterOperations {
   nodes(): Promise<readonly NodeReport[]>;
   /** Every shard that was ever taken, in order. */
   shards(): Promise<readonly ShardReport[]>;
-  /** With up to `deadMax` dead timers and as many dead tells. */
+  /** The backlog, with up to `deadMax` dead timers and as many dead tells. */
   backlog(deadMax: number): Promise<BacklogReport>;
   /** Sets whether a node should drain. False if there is no such live node. */
   setDraining(node: string, draining: boolean): Promise<boolean>;

@@ -76,7 +76,7 @@ export class ActivationWaiters {
     this.#options = options;
   }
 
-  /** Resolves with `ready`. @throws ActorError */
+  /** Resolves once the actor is active. @throws ActorError */
   wait(deadlineMs: number): Promise<void> {
     if (this.#waiters.length >= this.#options.limits.mailboxMax) {
       this.#options.metrics.overloaded('activation');

@@ -21,7 +21,7 @@ import type { Message } from './message.ts';
 const tickMs = 250;
 /** The time between two checks of all actors, most of which are idle. */
 const fullScanMs = 5_000;
-/** The full scans in one idle time. So an actor is passivated late by a sixtieth of it at most. */
+/** The full scans in one idle time. An actor is therefore passivated at most a sixtieth of that time late. */
 const scansPerIdleTime = 60;
 const lockedPauseMinMs = 25;
 const lockedPauseMaxMs = 500;
@@ -204,7 +204,7 @@ export class ActiveActors {
     if (activated === 'locked') await this.#activateInBackground(actor);
   }
 
-  /** Tries again until the row is free or `lockPatienceMs` is over. It takes no slot of the activations. */
+  /** Tries again until the row is unlocked or `lockPatienceMs` has passed. It takes no slot of the activations. */
   async #activateInBackground(actor: Actor): Promise<void> {
     const { clock, lockedRowSemaphore } = this.#options;
     for (let pauseMs = lockedPauseMinMs; ; pauseMs = Math.min(lockedPauseMaxMs, pauseMs * 2)) {

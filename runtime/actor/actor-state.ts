@@ -25,13 +25,13 @@ export class ActorState {
     return this.slices.durable.has(tombstoneSlice);
   }
 
-  /** After all its turns so far it has no state, except perhaps a tombstone. Then its row may be removed some day. */
+  /** True if the actor has no state after its turns so far, except perhaps a tombstone. Its row may then be removed after a day. */
   get hasEnded(): boolean {
     for (const name of this.slices.keys()) if (name !== tombstoneSlice) return false;
     return this.timers.keys().next().done === true;
   }
 
-  /** Approximate bytes in memory; cheap to ask. The gate counts its own. */
+  /** Approximate bytes in memory, cheap to compute. The gate counts its own bytes. */
   get bytes(): number {
     return emptyStateBytes + this.slices.durableBytes + this.timers.durableBytes + this.rows.cachedBytes;
   }
@@ -61,7 +61,7 @@ export class ActorState {
     this.rows.promote(pending.written(), pending.number);
   }
 
-  /** Back to what is durable. */
+  /** Drops everything that is not durable. */
   revert(): void {
     this.slices.revert();
     this.timers.revert();

@@ -63,14 +63,14 @@ import {
 
 const rejectionsBeforeUnmerged = 2;
 const rejectionsMax = 4;
-/** Less than callers wait, and more than two statements take to time out. */
+/** Shorter than callers wait, and longer than two statements take to time out. */
 const lossPatienceMs = 15_000;
-/** For an activation: less than callers wait. An old owner's process that is cut off holds a row for less than this. */
+/** For an activation: shorter than callers wait, and longer than a former owner that is cut off can hold the lock of a row. */
 const lockPatienceMs = 5_000;
 
 type Phase = 'activating' | 'active' | 'settling' | 'gone';
 
-/** Drawn when it is first needed. Most actors never need one. */
+/** Draws the id of the activation when it is first needed. Most actors never need one. */
 class DrawnActivation implements Activation {
   readonly #random: Pick<Random, 'uuid'>;
   #id: string | undefined;
@@ -133,7 +133,7 @@ export class Actor implements Committing {
     return this.#phase;
   }
 
-  /** As of the last commit that is durable. */
+  /** The version of the last durable commit. */
   get version(): number {
     return this.#version;
   }
@@ -454,7 +454,7 @@ export class Actor implements Committing {
     else this.#failAll(error);
   }
 
-  /** Nothing of the commit was applied, because of these rows if any were found. */
+  /** Nothing of the commit was applied. The rows that were in its way, if any were found, are the cause. */
   rejected(conflicting: readonly ConflictingRow[]): void {
     const { flight } = this.#gate;
     if (flight === undefined) return;
@@ -499,7 +499,7 @@ export class Actor implements Committing {
     }
   }
 
-  /** After its first loss a turn is committed alone. A turn that the database never finishes is not tried forever. */
+  /** After its first loss a turn is committed alone. A turn that is lost again after `lossPatienceMs` fails, and is not tried forever. */
   #noteLoss(pending: PendingCommit): void {
     const hopelessMs = this.#env.clock.monotonicMs() - lossPatienceMs;
     for (const { queued: entry } of possibleCauses(pending)) {
@@ -547,7 +547,7 @@ export class Actor implements Committing {
   /** Fails messages whose deadline has passed. Called by the host at intervals. */
   expire(nowMs: number): void {
     const late = (entry: QueuedMessage) => entry.message.deadlineMs < nowMs;
-    // Made only where one is late: an error costs its stack, and every actor in use comes here.
+    // An error is made only for a late message: its stack trace is expensive, and this runs for every actor in use.
     const none = () => new RetryableError('the deadline passed before the turn', { outcome: 'none' });
     for (const entry of this.#mailbox.takeWhere(late)) this.#answer(entry, { error: none() });
     for (const { queued: entry } of this.#gate.carried) {
@@ -568,6 +568,6 @@ function beginCommitSpan(entry: QueuedMessage): void {
   entry.commitSpan = entry.message.span?.child('commit');
 }
 
-/** The turns before this one changed the state that its plan was made from. */
+/** Whether earlier turns may have changed the state from which the plan was made. */
 const isPlanOutdated = ({ reads }: QueuedMessage, outcome: MessageOutcome): boolean =>
   reads?.isEarly === true && 'error' in outcome && outcome.error instanceof UnplannedRowError;

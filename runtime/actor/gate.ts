@@ -19,7 +19,7 @@ import type { MessageOutcome, QueuedMessage } from './message.ts';
 import { rowBytes, rowOverheadBytes } from './rows.ts';
 import type { RecordedTell, RecordedTurn } from './turn.ts';
 
-/** A commit that the committer has, and whose answer is not known. */
+/** A commit that the committer has taken and not answered yet. */
 export interface CommitInFlight {
   readonly pending: PendingCommit;
   readonly commitId: string;
@@ -91,7 +91,7 @@ export class Gate {
     return this.#pending.number;
   }
 
-  /** The pending commit goes into flight, and the next one begins. */
+  /** Hands out the pending commit as the one in flight, and begins the next. */
   launch(commitId: string): PendingCommit {
     const pending = this.#pending;
     this.#flight = { pending, commitId };
@@ -165,8 +165,8 @@ export class PendingCommit {
   }
 
   /**
-   * Whether a turn inserts a key that another turn has freed here. It has to wait for the next commit. Only the last of the two
-   * writes of one key would be left, and the row of an earlier `generation` would never go.
+   * Whether a turn inserts a key that another turn of this commit has removed. It has to wait for the next commit. Otherwise only
+   * the last of the two writes of one key would be left, and the row of an earlier `generation` would never be removed.
    */
   frees(recorded: RecordedTurn): boolean {
     for (const [id, { write }] of recorded.rows) {

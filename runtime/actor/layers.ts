@@ -99,11 +99,11 @@ export class Layers<T> {
     if (this.#speculative.get(key)?.commit === commit) this.#speculative.delete(key);
   }
 
-  /** Back to the durable state. */
+  /** Drops the speculative layer. */
   revert(): void {
     this.#speculative.clear();
   }
 }
 
-/** Values never change, so the bytes added for a value are the bytes that its removal frees. */
+/** Values are immutable, so removing a value frees as many bytes as adding it has counted. */
 const entryBytes = (key: string, value: unknown) => mapEntryBytes + textBytes(key) + heapBytes(value);

@@ -33,11 +33,11 @@ export type MessageOutcome = { readonly value: unknown } | { readonly error: unk
 /** A message at an actor, with the reads that were begun for it. */
 export interface QueuedMessage {
   readonly message: Message;
-  /** When it came, monotonic. */
+  /** When it arrived, in monotonic milliseconds. */
   readonly cameMs: number;
   /** How many commits of this message were rejected for a taken key. */
   rejections: number;
-  /** Commit it alone: merged commits with it were rejected or lost. */
+  /** Its turn has to be committed alone, because merged commits with it were rejected or lost. */
   unmerged: boolean;
   conflicting: ConflictingRows;
   /** The caller got the answer that the outcome is unknown, and no longer waits. */
@@ -110,7 +110,7 @@ export function turnMessage(
       const before = (results[callPlan] as { get(key: object): { reply: Buffer } | undefined }).get(key);
       if (before !== undefined) return decryptReply(call.callId, before.reply);
       const reply = step.turn(turn, results);
-      // If a turn wrote nothing, a repeat doubles nothing.
+      // The reply of a turn that wrote nothing is not recorded: a repeat does no harm.
       if (!isEmpty(turn.recorded)) {
         turn.record(
           recordedCall({

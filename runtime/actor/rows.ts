@@ -22,7 +22,7 @@ export interface RetainedRow {
   readonly bytes: number;
 }
 
-/** A read that has begun and is not used yet. */
+/** A read that has begun and whose turn has not run yet. */
 export interface ReadTicket {
   readonly begunAfterCommit: number;
 }
@@ -36,9 +36,9 @@ export class Rows {
   readonly #byTable = new Map<string, Map<string, RetainedRow>>();
   /** Durable retained rows, oldest first: candidates to drop. */
   readonly #durable = new Set<RetainedRow>();
-  /** Those of them that are kept for outstanding reads alone. */
+  /** The rows of these that are kept only because reads are outstanding. */
   readonly #uncached = new Set<RetainedRow>();
-  /** Keyed by table: every row of a greater order than this is kept. Absent until a write shows where memory begins. */
+  /** Keyed by table: memory holds every row of a greater order than this. Absent until the first write to the table. */
   readonly #completeAbove = new Map<string, number>();
   readonly #tickets = new Set<ReadTicket>();
   /** Outstanding reads keep more than the cache may hold. */
@@ -50,12 +50,12 @@ export class Rows {
     this.#cacheBytesMax = cacheBytesMax;
   }
 
-  /** About the bytes of durable rows that are kept. */
+  /** Approximate bytes of the durable rows that are kept. */
   get cachedBytes(): number {
     return this.#cachedBytes;
   }
 
-  /** Whether a read has begun and is not used yet. */
+  /** Whether a read has begun whose turn has not run yet. */
   get isRead(): boolean {
     return this.#tickets.size > 0;
   }
@@ -134,7 +134,7 @@ export class Rows {
     }
   }
 
-  /** Every commit calls this, so it must not go through rows that stay. */
+  /** Every commit calls this, so it must not iterate over rows that stay. */
   #trim(): void {
     this.#exceeds = false;
     if (this.#cachedBytes <= this.#cacheBytesMax && this.#uncached.size === 0) return;

@@ -1,6 +1,6 @@
 /**
  * One running turn: the state that it sees (slices, the rows of its plan, its own writes) and the effects that it records.
- * Nothing here touches the actor. The pending commit takes up `Recorded` only if the turn returns.
+ * Nothing here touches the actor. The pending commit takes up the `RecordedTurn` only if the turn returns.
  */
 import { type Address, shardOf } from '../address.ts';
 import type { Activation, AnyPlan, KeysResult, PlanResults, Plans, Turn, View } from '../command.ts';
@@ -285,7 +285,7 @@ export class RunningTurn extends StateView implements Turn {
     return this.slice(tombstoneSlice) !== undefined;
   }
 
-  /** The actor has no state at all: a message that had no effect on it created it. */
+  /** The actor has no state at all, because only a message without effect created it. */
   get isBlank(): boolean {
     return this.sliceNames().next().done === true;
   }
@@ -344,7 +344,7 @@ export class RunningTurn extends StateView implements Turn {
     for (const name of [...this.#scope.timers.keys()]) {
       if (!this.recorded.timers.has(name)) this.recorded.timers.set(name, removed);
     }
-    // An actor that is gone has no jobs.
+    // A deleted actor has no jobs.
     for (const name of [...this.recorded.timers.keys()]) if (isJobTimer(name)) this.disarm({ name });
     this.recorded.slices.set(tombstoneSlice, { value: true, format: 1 });
   }

@@ -52,7 +52,7 @@ export class BatchAnswers {
       // A batch takes no commands of the host itself, such as another batch.
       if (command.startsWith('$')) return;
       const call = { address: { kind, id }, command, request, callId, deadlineMs };
-      // The ask fails by itself in the same way, and tells the cause.
+      // The caller sends this ask alone, which then fails in the same way and reports the cause.
       await this.#semaphore.run(() => answerOne(index, call)).catch(() => {});
     });
     await this.#inTime(Promise.all(answering), Math.min(answeredWithinMs, deadlineMs - clock.monotonicMs()));

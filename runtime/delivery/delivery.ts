@@ -18,7 +18,7 @@ import { InFlight } from './in-flight.ts';
 import { Passes } from './passes.ts';
 import { SweepLoop } from './sweeper.ts';
 
-/** The pause before the next look for rows that found no room. */
+/** The pause before rows that found no free slot are looked for again. */
 const capacityPauseMs = 5;
 
 export interface DeliveryOptions {
@@ -83,7 +83,7 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
   readonly #sweeper: SweepLoop;
   readonly #inFlight: InFlight<Row>;
   readonly #passes: Passes;
-  /** The last sweep read rows for which there was no room. */
+  /** The last sweep read rows for which no slot was free. */
   #morePending = false;
 
   constructor(options: Options) {
@@ -121,7 +121,7 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
     this.#passes.from(timeMs);
   }
 
-  /** This host got shards, and the rows that wait there. */
+  /** Call it when this host has claimed shards, whose rows are now its own to deliver. */
   claimed(): void {
     this.sweepFrom(0);
     this.sweepWithin(0);
@@ -154,7 +154,7 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
     return continues ? capacityPauseMs : limits.sweepMs;
   }
 
-  /** A later sweep finds the rows for which there is no room now. */
+  /** A later sweep finds the rows for which no slot is free now. */
   protected tryAll(rows: readonly Row[], nowMs: number): void {
     for (const row of rows) {
       if (this.#inFlight.isFull) this.#morePending = true;
@@ -175,7 +175,7 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
     const wasDelivered = await this.deliver(row, nowMs);
     const next = this.#inFlight.end(this.keyOf(row), wasDelivered);
     if (next !== undefined) this.tryAll([next], nowMs);
-    // There is room again, so rows without room need not wait for the next sweep.
+    // A slot is free again, so rows that found none need not wait for the next sweep.
     else if (this.#morePending && wasDelivered) this.#sweeper.within(capacityPauseMs);
     return wasDelivered;
   }

@@ -24,7 +24,7 @@ export class InFlight<Row> {
   readonly #shares = new Map<string, ActorRows<Row>>();
   readonly #failed = new Set<string>();
   #waiting = 0;
-  /** Rows of the last sweep that found the queue full. */
+  /** The number of rows of the last sweep that found no free slot. */
   #putOff = 0;
   readonly #max: number;
   readonly #ofActorMax: number;
@@ -69,7 +69,7 @@ export class InFlight<Row> {
     return next?.[1];
   }
 
-  /** How many rows a sweep should read that can be tried. */
+  /** How many rows that can be tried a sweep should read. */
   get capacity(): number {
     return this.#max * 2;
   }

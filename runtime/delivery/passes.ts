@@ -55,7 +55,7 @@ export class Passes {
     this.#wholeAtMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** The next pass over these shards. `extra`: rows that are passed over wherever they are. */
+  /** The next pass over these shards. `extra`: how many rows more to read, because that many cannot be tried now. */
   next({
     owned,
     nowMs,
@@ -84,7 +84,7 @@ export class Passes {
     return { shards, fromMs: this.#watermarkMs, untilMs: nowMs, limit: capacity + extra, share, isWhole };
   }
 
-  /** Takes in what a pass has found. Returns whether there is nothing else. */
+  /** Takes in the rows that a pass has found. Returns true if nothing else is due. */
   found(pass: Pass, rows: readonly DueShard[]): boolean {
     const counts = new Map<number, number>();
     for (const { shard } of rows) counts.set(shard, (counts.get(shard) ?? 0) + 1);

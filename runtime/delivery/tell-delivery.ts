@@ -24,7 +24,7 @@ type Run = 'done' | 'dropped';
 const tellPlan = '$tell';
 
 export class TellDelivery extends RowDelivery<TellRow> {
-  /** Takes tells that are known to be in the outbox. The sweep finds those for which there is no room now. */
+  /** Takes tells that are known to be in the outbox. The sweep finds those for which no slot is free now. */
   offer(tells: readonly TellRow[]): void {
     this.tryAll(tells, this.options.clock.nowMs());
   }

@@ -35,7 +35,7 @@ export const rememberedMax = 1_024;
 /** The most subscriptions on one host, because each costs memory. More are rejected. */
 const subscriptionsMax = 200_000;
 
-/** The actor of a heartbeat, which belongs to none. */
+/** Stands in a heartbeat in place of an actor. */
 export const noActor: Address = { kind: '', id: '' };
 
 /** A host's answer to a gateway that renews the subscriptions of a shard. */
@@ -227,7 +227,7 @@ export class Publisher {
     this.#cancelHeartbeat = undefined;
     const gateways = this.#expire();
     for (const gateway of this.#sent.keys()) if (!gateways.has(gateway)) this.#sent.delete(gateway);
-    // While this host is cut off heartbeats would be lost, and losses before them would not show afterwards.
+    // Heartbeats that were lost while this host is cut off would not be repeated, so earlier losses would stay unnoticed.
     if (this.#options.transport.isConnected) this.#beat();
     if (gateways.size > 0) this.#scheduleHeartbeat();
   }

@@ -47,7 +47,7 @@ interface RepairQuestion {
   readonly sentMeanwhile: Set<ActorSubscription>;
 }
 
-/** A host that has not even answered a renewal for this long has forgotten this gateway, too. */
+/** A host that has not answered even a renewal for this long has let all subscriptions of this gateway expire. */
 const silentMaxMs = subscriptionMs;
 /** The most subscriptions in a question, and the most questions in flight. */
 const renewedMax = 500;
@@ -59,7 +59,7 @@ const spreadPerHostMs = 50;
 export class Repairs {
   readonly #options: RepairsOptions;
   readonly #heard = new Map<string, LastEvent>();
-  /** Hosts that are in question. */
+  /** The hosts that are being asked about missed events. */
   readonly #questions = new Map<string, RepairQuestion>();
   /** Shards to be renewed next. */
   readonly #stale = new Set<number>();

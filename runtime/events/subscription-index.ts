@@ -111,7 +111,7 @@ export class RegistrationQueue {
     if (waiting.size === 0) this.#byShard.delete(shard);
   }
 
-  /** Takes some subscriptions of a shard, up to a number. The rest of the shard goes behind the other shards. */
+  /** Takes at most this many subscriptions of a shard. The rest of the shard goes behind the other shards. */
   take(shard: number, most: number): readonly ActorSubscription[] {
     const waiting = this.#byShard.get(shard);
     if (waiting === undefined || most <= 0) return [];

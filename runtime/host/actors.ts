@@ -196,7 +196,7 @@ export class Retrier {
   }
 }
 
-/** The error of the last attempt is not the whole story: an earlier one may have taken effect. */
+/** The error of the last attempt does not tell everything: an earlier attempt may have taken effect. */
 function reported(error: unknown, mayHaveEffect: boolean): unknown {
   if (mayHaveEffect && promisesNothing(error))
     return new RetryableError('the call was not answered', { outcome: 'unknown' });

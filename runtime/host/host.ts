@@ -46,9 +46,9 @@ export interface HostOptions extends Omit<LeaseOptions, 'onLost' | 'onLapsed' | 
   readonly limits: Limits;
   readonly metrics: RuntimeMetrics;
   readonly shardCount: number;
-  /** Absent: nothing is traced. */
+  /** If absent, nothing is traced. */
   readonly tracer?: Tracer | undefined;
-  /** This incarnation was declared dead; the process should end. */
+  /** Called when this incarnation was declared dead. It must not go on serving. */
   readonly onLeaseLost: () => void;
 }
 
@@ -167,7 +167,7 @@ export class Host {
     if (this.#state === 'ended') throw new UnavailableError('this host was ended during its start');
   }
 
-  /** The lease is valid, every shard that should be here has been here, and the host takes the shards that become free. */
+  /** True if the lease is valid, every shard that belongs here has been here, and the host takes the shards that become free. */
   get isReady(): boolean {
     return this.#state === 'serving' && this.#lease.isValid() && this.#ownership.isComplete;
   }
@@ -325,7 +325,7 @@ export class Host {
     };
   }
 
-  /** Without another host the shard stays here. */
+  /** If there is no other host, the shard stays here. */
   #release({ shard }: { readonly shard: number }): void {
     if (this.#options.transport.reachesOthers) this.#ownership.release(shard);
   }

@@ -29,7 +29,7 @@ export interface IncarnationsOptions<M> {
   readonly random: Random;
   readonly logger: Logger;
   readonly create: (incarnation: string, onLeaseLost: () => void, isFirst: boolean) => M;
-  /** This process must not go on serving. */
+  /** Called when this process must not go on serving. */
   readonly onRejected: (error: unknown) => void;
 }
 

@@ -19,7 +19,7 @@ export class Node {
         new Host({
           ...options,
           node: { ...options.node, incarnation },
-          // Only known of the first incarnation: another process of this name may have taken the lease of a later one.
+          // This is known only for the first incarnation: another process of this name may have taken the lease of a later one.
           isPredecessorDead: isFirst && options.isPredecessorDead,
           onLeaseLost,
         }),

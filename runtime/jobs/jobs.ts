@@ -282,7 +282,7 @@ export class Jobs {
       await this.#failed(held, error);
     } finally {
       cancelTimeout();
-      // Stops the parts of the run that are still going on.
+      // Stops the parts of the run that are still working.
       held.abort.abort(new LostLeaseError());
     }
   }

@@ -87,7 +87,7 @@ export function postponed(row: TimerRow, untilMs: number): TimerRow {
   return { ...row, due_at: Math.ceil(untilMs) };
 }
 
-/** No run goes on any more. The job should be tried at `atMs`. */
+/** No run goes on any more. The job should be tried again at `atMs`. */
 export function released(row: TimerRow, atMs: number): TimerRow {
   const { next, ...lease } = leaseOf(row);
   const attempts = next === undefined ? row.attempts : 0;

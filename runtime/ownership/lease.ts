@@ -75,7 +75,7 @@ export class Lease {
   /**
    * Registers this incarnation once the lease of its predecessor is over. Until then the predecessor may answer from memory,
    * and its shards must not be taken.
-   * @throws StoreError | NodeTakenError, and what `remember` and `verify` throw
+   * @throws StoreError | NodeIdInUseError, and what `remember` and `verify` throw
    */
   async start(): Promise<void> {
     const { clock, node, logger, remember } = this.#options;

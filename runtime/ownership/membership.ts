@@ -50,12 +50,12 @@ export class ClusterMembership {
     this.#options = options;
   }
 
-  /** This node should have no shards. */
+  /** True if this node should have no shards. */
   get isDraining(): boolean {
     return this.#isDraining;
   }
 
-  /** There are other hosts that are not to drain. */
+  /** True if there are other hosts that do not drain. */
   get hasOthers(): boolean {
     return this.#hasOthers;
   }
@@ -101,7 +101,7 @@ export class ClusterMembership {
     return this.#placement[shard];
   }
 
-  /** These shards are here now. Those that belong to other hosts stay for the time being. */
+  /** Call it when this host owns these shards. Those that belong to other hosts stay here for the time being. */
   adopt(shards: readonly number[]): void {
     for (const shard of shards) {
       if (this.hostOf(shard) !== this.#options.node.id) this.#adopted.add(shard);

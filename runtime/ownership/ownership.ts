@@ -54,7 +54,7 @@ export const reconciliationSpreadMs = (hosts: number): number =>
   Math.max(reconciliationSpreadMinMs, reconciliationSpreadPerHostMs * hosts);
 /** Beyond this number, hosts together search for free shards no more often, because all of them find the same. */
 export const searchersMax = 8;
-/** The pause before the database is asked again for what it did not do. */
+/** The pause before the database is asked again after a failure. */
 const retryPauseMs = 500;
 const leaveFailuresMax = 5;
 /** The number of leases for which a host leaves a shard that it cannot read to others. */
@@ -435,7 +435,7 @@ export class Ownership {
     metrics.claimed(shards.length);
     logger.info({ shards: shards.length, owned: this.#epochs.size }, 'claimed shards');
     onClaimed(shards);
-    // Do not wait: while this process is cut off from the others nothing is routed, and reconciliation goes on.
+    // This must not be awaited: while this process is cut off from the others nothing is routed, but reconciliation has to go on.
     void transport.route(shards).then(() => {
       if (!this.#ended) transport.hint({ hint: 'claimed', shards, host: node.incarnation, epoch });
     });

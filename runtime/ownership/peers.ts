@@ -59,7 +59,7 @@ export class Peers {
     return [...this.#heardAtMs.values()].filter((heardAtMs) => heardAtMs < sinceMs).length;
   }
 
-  /** A host that announced itself at the longer interval of more hosts did what was expected of it. */
+  /** A host may have announced itself at the longer interval of a larger cluster, which is no reason to miss it. */
   #announceEvery(announceEveryMs: number): void {
     const nowMs = this.#options.clock.monotonicMs();
     if (announceEveryMs < this.#announceEveryMs)

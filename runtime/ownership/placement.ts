@@ -5,7 +5,7 @@
 
 /** With fewer shards per host, some hosts have several times as much to do as others, or nothing. */
 export const shardsOfHostMin = 50;
-/** Shards are cheap. A cluster that outgrows them has to be stopped. */
+/** Generous, because shards cost little, and changing their number requires stopping the cluster. */
 const shardCountMin = 1_024;
 
 /** The shard count of a new database that this many hosts may serve one day: a power of two. */

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { type Store, StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
 
 /**
- * As often as a commit. A read that was given up so often meets something that lasts. Repeats need no pause: a host has few reads
+ * As often as a commit. A read that was given up so often meets an obstacle that lasts. Repeats need no pause: a host has few reads
  * in flight, and a repeat takes the place of the one before.
  */
 const conflictsMax = 12;

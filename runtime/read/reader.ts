@@ -77,7 +77,7 @@ export class Reader {
     this.#options = options;
   }
 
-  /** Nothing waits, nothing is in flight, and nothing is counted any more. */
+  /** True if no read waits or is in flight, and no count is left. */
   get isIdle(): boolean {
     const counted = this.#waiting.size + this.#slotsOf.size + this.#sharedOf.size;
     return this.#waitingCount + this.#inFlight + counted === 0;
@@ -206,7 +206,7 @@ export class Reader {
     await this.#ask(waiting.slice(half));
   }
 
-  /** While the database does not answer, a read must not wait for all the reads before it. */
+  /** While the database does not answer, a read must not wait behind all earlier reads. */
   #dropLate(): void {
     const { clock, limits } = this.#options;
     const lateMs = clock.monotonicMs() - limits.readWaitMaxMs;

@@ -10,7 +10,7 @@
 import { DatabaseError } from 'pg';
 import { StoreError, type StoreFailure } from '../store.ts';
 
-/** SQLSTATE codes and, below, classes (their first two characters). After any other code the outcome is unknown. */
+/** SQLSTATE codes and, below them, classes of codes (their first two characters). After any other code the outcome is unknown. */
 const failureByCode: Readonly<Record<string, StoreFailure>> = {
   '23505': 'rejected',
   '40001': 'conflict',

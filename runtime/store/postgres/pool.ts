@@ -200,7 +200,7 @@ export class PooledConnection {
     }
   }
 
-  /** A server serves on after an ERROR, in whatever language it reported it, and never after a higher severity. */
+  /** A server goes on after an ERROR, and never after a higher severity. The word for the severity may be in any language. */
   async #servesOn(): Promise<boolean> {
     try {
       await this.#client.query('');

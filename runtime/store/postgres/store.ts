@@ -80,8 +80,8 @@ export const cockroachSql = sqlFor('CockroachDB');
 export type StoreSql = typeof storeSql;
 
 /**
- * After this time it is better to send a statement again over another connection. A renewal still has its lease then, and a
- * claim keeps shards waiting.
+ * After this time a statement is given up, so that it can be sent again over another connection. A renewal still has its lease
+ * then, and a claim keeps shards waiting.
  */
 const leaseTimeoutMaxMs = 2_000;
 const ownershipTimeoutMaxMs = 4_000;

@@ -44,7 +44,7 @@ export interface LargeMessageSenderOptions {
   readonly rejected: RejectedFrames;
 }
 
-/** A frame ready to be sent, and the message that it stands for if that is held. */
+/** A frame to send, and the held message that it stands for, if any. */
 export interface PackedFrame {
   readonly kind: FrameKind;
   readonly bytes: Buffer;
