@@ -43,7 +43,7 @@ export function configuredProviders(
 
 /** The part of the policy that the actor of a user needs. */
 export interface AssistantPolicy {
-  /** 0: no limit. */
+  /** 0 means no limit. */
   readonly dailyRequestsMax: number;
   readonly streamsPerUserMax: number;
   readonly profiles: ReadonlyMap<string, AssistantProfile>;
@@ -100,7 +100,7 @@ export function profileFor(
   return role === undefined ? byDefault : profiles.get(roles.get(role) ?? '');
 }
 
-/** Errors that keep the server from starting. */
+/** What is wrong with the settings. Any of it keeps the server from starting. */
 export function assistantProblems(
   settings: AssistantSettings,
   secrets: AssistantSecrets,

@@ -14,7 +14,7 @@ export type SlotPurpose = (typeof slotPurposes)[number];
 export const Calendar = contract({
   name: 'calendar',
   commands: {
-    /** Idempotent. `userUuid`: the account charged; each has a limited share. */
+    /** Idempotent. The slot counts for the account of `userUuid`, which may hold a limited share of all slots. */
     takeSlot: {
       request: z.object({ slot: z.string(), purpose: z.enum(slotPurposes), userUuid: z.string() }),
       reply: z.object({ granted: z.boolean() }),

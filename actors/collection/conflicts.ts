@@ -27,7 +27,7 @@ export interface Conflict {
   readonly unsaved_item?: UnsavedItem;
 }
 
-/** What the client sent, returned whole so that it can make its own copy of it. */
+/** The item as the client sent it. It is returned whole, so that the client can make a conflict copy. */
 export type UnsavedItem = ClientItem & {
   readonly user_uuid: string;
   readonly key_system_identifier: unknown;

@@ -9,15 +9,15 @@ import { type ItemRow, isForwardingTombstone } from './item.ts';
 import type { ItemSettings } from './settings.ts';
 
 export interface Head {
-  /** The last position given; 0 before the first save. */
+  /** The last position that was assigned; 0 before the first save. */
   readonly position: number;
-  /** The last updated_at_timestamp given, microseconds. */
+  /** The last `updated_at_timestamp` that was assigned, in microseconds. */
   readonly updatedAtMicros: number;
   /** Rows, tombstones included. */
   readonly items: number;
   /** The sum of the rows' sizes. */
   readonly sizeBytes: number;
-  /** The position of the item that was written last. Others of a vault's rows take positions too. */
+  /** The position of the item that was written last. Other rows of a vault take positions too. */
   readonly itemsThrough?: number | undefined;
   /** In a user's own collection: how many sync commands have changed something (actors/user/sync-lane/journal.ts). */
   readonly commands?: number | undefined;
@@ -36,7 +36,7 @@ export const head = slice<Head>({
   initial: { position: 0, updatedAtMicros: 0, items: 0, sizeBytes: 0, itemsThrough: 0 },
 });
 
-/** Undefined in a head that was written before there was the field: then it may be any. */
+/** Undefined in a head of an earlier release, which did not store it. It may then be any position. */
 export const itemsThrough = (of: Head): number => of.itemsThrough ?? of.position;
 
 type CountedRow = Pick<ItemRow, 'size' | 'moved_to'>;
@@ -103,7 +103,7 @@ export function outgrows(before: Head, after: Head, quota: ItemSettings['quota']
 const isBeyond = (before: number, after: number, limit: number): boolean =>
   limit > 0 && after > limit && after > before;
 
-/** Nothing more fits. */
+/** Whether the collection has reached its quota. */
 export const isCollectionFull = (
   { items, sizeBytes }: Head,
   { items: itemsMax, bytes: bytesMax }: ItemSettings['quota'],

@@ -16,7 +16,7 @@ export interface ClientFields {
   readonly duplicateOf: string | null;
   readonly deleted: boolean | null;
   readonly createdAtMicros: number | null;
-  /** The time of its last change, where the client does not say when it was made. */
+  /** The time of creation or, if the client does not send it, that of the last change. */
   readonly createdOrUpdatedAtMicros: number | null;
   readonly keySystemIdentifier: string | null;
   readonly sharedVaultUuid: string | null;
@@ -112,7 +112,7 @@ export function fitsOneTurn(items: readonly ClientItem[], limits: TurnLimits): b
   return items.length <= 1 || sum(items) <= limits.bytes;
 }
 
-/** The items in order, cut into what one turn saves. A batch is over the byte limit only by being one item. */
+/** Cuts the items, in order, into batches for one turn each. Only a batch of a single item may exceed the byte limit. */
 export function batchesOf(
   items: readonly ClientItem[],
   limits: TurnLimits,

@@ -54,7 +54,7 @@ interface Field {
   readonly column: ColumnType | NullableColumnType;
   /** The name of the column, where it differs from the field's. */
   readonly storedAs?: string;
-  /** Not a column of its own: the time of that `_timestamp` column as ISO 8601. */
+  /** For a field without a column: the `_timestamp` column whose time it shows as ISO 8601. */
   readonly timeOf?: string;
   readonly sent: boolean;
   /** `full`: to readers of the item. `saved`: also in `saved_items`, whose client has the ciphertext already. */
@@ -154,7 +154,7 @@ export type SavedItem = { readonly [Name in FieldsWith<{ includedIn: 'saved' }>]
 
 type StoredItem = { readonly [Column in keyof ItemColumns]: ColumnValue<ItemColumns[Column]> };
 
-/* Both kinds of items are written out. Made field by field from the table above, one costs twenty times as much. */
+/* Both functions are written out, because building an item field by field from the table above costs twenty times as much. */
 
 /** `uuid` as the client spells it, so that it finds its own item again. */
 export const fullItem = (row: StoredItem, uuid: string = row.uuid): FullItem => ({

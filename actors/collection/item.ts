@@ -55,7 +55,7 @@ export const item = table({
   subsets: {
     /** Without forwarding tombstones. */
     present: { column: 'moved_to', values: [null], indexed: false },
-    /** Forwarding tombstones are not live either: they are `deleted`. */
+    /** This leaves out forwarding tombstones too, because they are `deleted`. */
     live: { column: 'deleted', values: [false], indexed: false },
     front: { column: 'content_type', values: firstPageContentTypes, indexed: true },
   },
@@ -63,7 +63,7 @@ export const item = table({
 
 export type ItemRow = RowOf<typeof item>;
 
-/** Rows beyond what a turn reads come without ciphertext. */
+/** False for a row that was read without its ciphertext, because the turn's budget of bytes was used up. */
 export const isWhole = ({ content }: { readonly content?: unknown }): boolean => content !== undefined;
 
 export const isForwardingTombstone = ({ moved_to }: Pick<ItemRow, 'moved_to'>): boolean => moved_to !== null;
@@ -93,7 +93,7 @@ export const purgeColumns = [
 ] as const;
 type Moving = Pick<ItemRow, 'collection' | 'uuid' | (typeof purgeColumns)[number]>;
 
-/** The row where an item has arrived, over the forwarding tombstone that it may have left there once. */
+/** The row of an item that has arrived in this collection. It replaces the forwarding tombstone from an earlier stay, if any. */
 export const arrivedRowOf = (row: ItemRow, replaced: ItemRow | undefined): ItemRow => ({
   ...row,
   created_position: replaced?.created_position ?? row.position,
@@ -101,7 +101,7 @@ export const arrivedRowOf = (row: ItemRow, replaced: ItemRow | undefined): ItemR
   hop: transferVersionOf(row) + 1,
 });
 
-/** The row that stays where an item has left. */
+/** The row that an item leaves behind in the collection from which it moves. */
 export function forwardingTombstoneOf(row: Moving, movedTo: string, position: number): ItemRow {
   return {
     collection: row.collection,

@@ -85,7 +85,7 @@ export function frontPlan(start: Start, head: Head): ItemRange {
 /** One page of items, before it is encoded for the client. */
 export interface ItemPage {
   readonly rows: readonly ItemRow[];
-  /** Everything up to this position has been given. */
+  /** The page contains everything up to this position. */
   readonly reached: number;
   readonly complete: boolean;
 }
@@ -117,7 +117,7 @@ export function staying(rows: readonly ItemRow[], moving: ReadonlyMap<string, nu
   return rows.filter((row) => moving.get(row.uuid) !== transferVersionOf(row));
 }
 
-/** A position names one version of one item, so the page gives no version twice. */
+/** A position identifies one version of one item, so comparing positions keeps a version from coming twice. */
 function withFront(rows: readonly ItemRow[], front: readonly ItemRow[]): readonly ItemRow[] {
   const ahead = front.filter((row) => !row.deleted && isFront(row));
   if (ahead.length === 0) return rows;

@@ -86,7 +86,7 @@ export function computeSaves({
   for (const sent of items) {
     const uuid = isUuid(sent.uuid) ? sent.uuid : '';
     const key = uuid.toLowerCase();
-    // The item takes along what it was; a second save here would be lost.
+    // The move takes the item in its former state along, so a second save here would be lost.
     if (leaving.has(key)) {
       notHere.push(sent);
       continue;
@@ -113,7 +113,7 @@ export function computeSaves({
     storedBytes += bytes;
     if (result.outcome === 'conflict') {
       const { server_item: other } = result.conflict;
-      // An item that is named a thousand times would be given a thousand times. The client sends the others again.
+      // Otherwise a request could name one item a thousand times and get its ciphertext as often. The client sends the others again.
       if (other !== undefined && spelledUuids.has(key)) continue;
       if (other !== undefined) spelledUuids.add(key);
       conflicts.push(result.conflict);

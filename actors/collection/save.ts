@@ -53,7 +53,7 @@ interface VaultRight {
 
 export type SaveOutcome =
   | { readonly outcome: 'conflict'; readonly conflict: Conflict }
-  /** Saved before: this is its row, and there is nothing to write. */
+  /** A repeat of a save: this is the item's row, and nothing has to be written. */
   | { readonly outcome: 'repeat'; readonly row: ItemRow }
   /** The item is in another collection. */
   | { readonly outcome: 'notHere' }
@@ -101,7 +101,7 @@ export function save({
   if (refused !== undefined) return conflict(refused);
   if (rowHere === undefined && (stored !== undefined || target !== saver.collection)) return notHere;
   const fingerprint = fingerprintOfSave(saver.sessionUuid, sent);
-  // Even if it names another collection: it was saved there, and came from there without a save.
+  // This holds even if the save names another collection. There it was saved, and the item has returned from there without a save.
   if (rowHere?.fingerprint.equals(fingerprint) && incoming === undefined) {
     return saver.legacy && !isWhole(rowHere) ? later : { outcome: 'repeat', row: rowHere };
   }
@@ -176,7 +176,7 @@ function mayNameIn({ vault, collection }: Saver, sent: ClientItem): boolean {
   return typeof named !== 'string' || named.toLowerCase() !== collection;
 }
 
-/** The same for a vault that does not exist. It shows nothing of what may be stored there. */
+/** The refusal is the same for a vault that does not exist, and reveals nothing of what a vault may contain. */
 export const notMember = (sent: ClientItem, userUuid: string): Conflict =>
   refusal(
     !isAbsent(sent.shared_vault_uuid) && !sent.key_system_identifier

@@ -42,7 +42,7 @@ export function savedRow({
   const stored = deleted ? blank : ciphertext(fields, rowHere);
   const save = { contentType, deleted, atMicros: updated_at_timestamp };
   const { revisions, revised_at } = revisedBy(save, rowHere, saver.revisionPauseMs);
-  // Spread into a literal of so many fields, those of the parts would cost more than all else that a save computes.
+  // The fields are written out, because spreading parts into a literal of so many fields costs more than the rest of a save.
   return {
     collection: identity.collection,
     uuid: identity.uuid,

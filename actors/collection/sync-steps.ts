@@ -78,7 +78,7 @@ export function beginSync(view: View, request: SyncRequest, reads: PageReads): S
   return progressOf(view, pageIn(view, request, reads, startAt(view, request)));
 }
 
-/** A sync that gives nothing. */
+/** A sync that returns nothing. */
 export function emptyProgress(view: View): SyncProgress {
   return progressOf(view, { rows: [], reached: view.get(head).position, complete: true });
 }

@@ -32,7 +32,7 @@ const tokenLengthMax = 128 * 1024;
 /** An empty collection is that of the previous cursor; a generation after a tilde continues the first cursor's. */
 const cursorPattern = /^([\w-]{22})?\.(~)?([\w-]{0,32})\.(\d{1,16})$/;
 
-/** A user in a hundred vaults sends the token with each sync, so it repeats nothing. */
+/** A user in a hundred vaults sends the token with each sync, so the encoding repeats nothing. */
 export function encodeToken(cursors: readonly Cursor[]): string {
   const parts = cursors.map(({ collection, generation, position }, index) => {
     const before = cursors[index - 1];
@@ -45,7 +45,7 @@ export function encodeToken(cursors: readonly Cursor[]): string {
 }
 
 const shortMax = 4_096;
-/** The short forms of collections that tokens have named lately. */
+/** A cache of the short forms of collections. */
 const shortForms = new Map<string, string>();
 
 function shortOf(uuid: string): string {
@@ -62,7 +62,7 @@ const uuidOf = (short: string): string => dashed(Buffer.from(short, 'base64url')
 /** Nearly every sync starts and ends at the head, so the token of the head is made once. */
 const tokensAtHeads = new WeakMap<Head, string>();
 const givenMax = 4_096;
-/** The cursors of tokens that were given lately. Most clients send back the last one. */
+/** A cache of the cursors of recently issued tokens. Most clients send back the last one. */
 const given = new Map<string, readonly Cursor[]>();
 
 /** The token of this position in one collection. */

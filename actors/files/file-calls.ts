@@ -23,7 +23,7 @@ export const serverKey: FairnessKey = ['server'];
 
 export const keyOfBlob = (name: string): FairnessKey => [name.slice(0, name.indexOf('/'))];
 
-/** One piece of work, with the owner it waits for. */
+/** One piece of work, with the owner on whose behalf it waits. */
 export class FileWork extends Stop {
   readonly key: FairnessKey;
 

@@ -69,7 +69,7 @@ export const blobName = ({ storedUnder, uploadUuid }: BlobOrigin, { number, nonc
 
 const uploadForm = /^[0-9a-f-]{36}\/([0-9a-f-]{36})\/\d+\.\w+$/;
 
-/** The upload that a blob belongs to; undefined for a file that this server has not written. */
+/** The upload of a blob. Undefined if this server has not written the file with that name. */
 export const uploadOf = (name: string): string | undefined => uploadForm.exec(name)?.[1];
 
 const blobBytes = 2 + nonceBytes;

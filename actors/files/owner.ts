@@ -10,7 +10,7 @@ export interface FileOwner {
   readonly cleanup: Cleanup;
   readonly quota: Quota;
   readonly fileBytesMax: number;
-  /** Bytes of garbage, at most. With more, new chunks and files are refused. */
+  /** The most bytes of garbage. Beyond it new chunks and files are refused. */
   readonly garbageBytesMax: number;
 }
 

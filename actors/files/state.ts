@@ -64,7 +64,7 @@ export function cleanUpAt(turn: Turn, { timer }: Cleanup, atMs: number): void {
   change(turn, { tendAtMs: atMs });
 }
 
-/** Tells the sweeper of this owner, with their first upload. From then on it looks for blobs that no row names. */
+/** Tells the sweeper about this owner, with their first upload. From then on the sweeper looks for blobs that no row names. */
 export function haveWatched(turn: Turn): void {
   if (turn.get(filesSlice).isSwept) return;
   turn.tell(Sweeper, sweeperId).watch();

@@ -48,7 +48,7 @@ export function createCalendarTokens(keyring: Keyring): CalendarTokens {
     verify(text) {
       const [, tokenUuid = '', rest = ''] = form.exec(text) ?? [];
       const bytes = Buffer.from(rest, 'base64url');
-      // Some bits of the last character belong to no byte. Another spelling of them is not the token.
+      // Some bits of the last character belong to no byte. A text with other values of these bits is not the token.
       if (bytes.toString('base64url') !== rest) return undefined;
       const userHex = bytes.subarray(0, userBytes).toString('hex');
       const mac = bytes.subarray(userBytes, userBytes + macBytes).toString('hex');

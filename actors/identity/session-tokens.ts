@@ -109,7 +109,7 @@ function createMac(key: Buffer): (text: string) => string {
   };
 }
 
-/** Takes a time that depends on the lengths alone. */
+/** Compares in a time that depends on the lengths alone. */
 export function equalInConstantTime(actual: string, expected: string): boolean {
   let difference = actual.length ^ expected.length;
   for (let index = 0; index < expected.length; index += 1) {

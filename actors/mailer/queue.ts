@@ -69,7 +69,7 @@ function queue(turn: Turn, mail: SealedMail, reads: QueueReads): QueuedMail {
   const before = asMail(reads.mail.get(mailKey(turn, mail.id)));
   if (before !== undefined) return { queued: true };
   const bytes = mail.content.byteLength;
-  // There will never be room for it. An author that heard "full" would try again for ever.
+  // There will never be room for this mail. An author that is told "full" would try again for ever.
   if (isTooLarge(turn, mail.source, bytes)) return drop(turn, mail);
   const why = refusalNow(turn, mail.source, bytes);
   if (why !== undefined) return refusal(why, retryMs);

@@ -127,9 +127,9 @@ export const mailSettings = sameOnAllNodes(
         description:
           'One mail, as it is stored. A larger mail is not sent, nor is one that `MAIL_QUEUE_SIZE_MAX` leaves no room for even in an empty queue. Mails over 1 MiB are sent one at a time.',
       }),
-      /** Whatever their size, so that what is kept of each stays bounded too. */
+      /** A bound for the number, because each mail also takes some memory beside its content. */
       mails: fixed(mailsMax),
-      /** More than anybody looks through. It takes hundreds of accounts to fill the queue with what is dead. */
+      /** More than an administrator looks through. Only hundreds of accounts together could fill the queue with dead mails. */
       deadPerAccount: fixed(100),
       /** As many as an account has reminders by e-mail, which are all recalled when it changes its address. */
       recalledPerAccount: fixed(1_000),

@@ -184,7 +184,7 @@ interface SmtpError {
 
 /** The relay is about to close: RFC 5321, 3.8. */
 const closing = 421;
-/** The mail, whatever command it was said to: RFC 1870, 6.1. */
+/** The reply concerns the mail, whichever command it answers: RFC 1870, 6.1. */
 const tooLarge = 552;
 
 function resultOf(error: unknown, isHandedOver: boolean): SendResult {

@@ -75,7 +75,7 @@ interface ClaimedAttempt {
 }
 interface Completion {
   readonly pairedId: string;
-  /** A repeat does not know it. */
+  /** Undefined if the call is a repeat. */
   readonly startedBy?: string;
 }
 

@@ -42,7 +42,7 @@ export const Pairing = contract({
       request: subscription,
       reply: z.discriminatedUnion('outcome', [
         z.object({ outcome: z.literal('token'), accessToken: z.string(), serial: z.int() }),
-        /** There is no such pairing, or it cannot be read or used. */
+        /** There is no such pairing, or its record cannot be read or used. */
         z.object({ outcome: z.literal('unavailable') }),
         /** The provider could not refresh it just now. */
         z.object({ outcome: z.literal('later') }),

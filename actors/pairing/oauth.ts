@@ -216,7 +216,7 @@ function grantedOf(
   };
 }
 
-/** It goes into a header. */
+/** The token is sent in a header, so it may contain only these characters. */
 const isHeaderToken = (token: string): boolean =>
   token.length <= tokenCharactersMax && /^[\x21-\x7e]+$/.test(token);
 
