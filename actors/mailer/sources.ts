@@ -60,7 +60,7 @@ const rules = {
   },
   /** The next one comes anyway, so none is sent twice. */
   'email-backup': { ...usual, isBulk: true, countedAs: 'to-account' },
-  /** Tells the owner of a switch that it has fired. */
+  /** Mails the owner about a dead man's switch: before its deadline, and once it has fired. */
   'dead-man-switch-notice': { ...usual, countedAs: 'to-account' },
   'published-reminder': {
     ...usual,
