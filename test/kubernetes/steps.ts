@@ -3,7 +3,15 @@ import type { Manifest } from '../helm/chart.ts';
 import { until } from '../kit/until.ts';
 import { scaleByLoad } from './autoscaling.ts';
 import { backUp } from './backup.ts';
-import { type Installation, release, rolledOut, takeNextBuild, upgrade, waiting } from './installation.ts';
+import {
+  type Installation,
+  release,
+  rolledOut,
+  takeNextBuild,
+  tryIt,
+  upgrade,
+  waiting,
+} from './installation.ts';
 import { handOver, loadTest } from './load-test.ts';
 import { builds, images, nextMigration } from './machine/images.ts';
 import { keepNeighboursOut } from './policies.ts';
@@ -71,16 +79,21 @@ async function drain({ operator }: Installation, node: string): Promise<void> {
   await operator.run(`kubectl drain ${node} --ignore-daemonsets --delete-emptydir-data --timeout=300s`);
 }
 
+/** Gateways that have just started are tried at once: each opens the first socket of its life. */
+async function takeLaterBuild(installation: Installation): Promise<void> {
+  const { operator } = installation;
+  await operator.run(`${takeNextBuild} ${waiting}`);
+  await rolledOut(installation);
+  await expectBuild(installation, builds[1]);
+  await expectMigrated(installation);
+  await operator.run(tryIt);
+}
+
 export const steps: readonly Step[] = [
   {
     name: 'upgrade to a build with more schema',
     isPlanned: true,
-    async run(installation) {
-      await installation.operator.run(`${takeNextBuild} ${waiting}`);
-      await rolledOut(installation);
-      await expectBuild(installation, builds[1]);
-      await expectMigrated(installation);
-    },
+    run: takeLaterBuild,
   },
   {
     name: 'rollback, on the schema of the later build',
@@ -93,6 +106,8 @@ export const steps: readonly Step[] = [
       await expectMigrated(installation);
     },
   },
+  // All further steps are of the later build.
+  { name: 'upgrade again, to stay', isPlanned: true, run: takeLaterBuild },
   { name: 'NetworkPolicies taken away and made again', isPlanned: true, run: keepNeighboursOut },
   {
     name: 'a gateway pod deleted',

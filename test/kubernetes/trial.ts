@@ -149,7 +149,6 @@ async function underLoad(
   { seed, soakMinutes }: Pick<TrialOptions, 'seed' | 'soakMinutes'>,
 ): Promise<TrialResult> {
   const { operator, folder, url } = installation;
-  const smokeTest = await operator.run(tryIt);
   const readiness = new Readiness(kubeconfig, namespace);
   const load = await Load.start({ url, folder, seed, users: 6, circles: 1, pauseMs: 150 });
   try {
@@ -162,6 +161,7 @@ async function underLoad(
       done.push(outcome);
     }
     await pause(betweenMs);
+    const smokeTest = await operator.run(tryIt);
     const checked = await load.finish();
     const { acknowledgedWrites, calls, open } = load.tally;
     const { violations, unfinished } = checked;
