@@ -6,7 +6,7 @@ export const bugs: readonly PlantedBug[] = [
     name: 'committed-before-durable',
     why: 'A command that is held is told as committed, before anything of it is durable.',
     flavour: 'lane',
-    from: 182,
+    from: 415,
     edits: [
       {
         file: 'actors/user/sync-lane/carry-out.ts',
