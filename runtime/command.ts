@@ -220,8 +220,11 @@ export interface Turn extends View {
   setEntry<T>(of: SliceMap<T>, key: string, value: T): void;
   removeEntry<T>(of: SliceMap<T>, key: string): void;
 
-  /** Writes a row that a read plan of this turn has shown to exist, or a row of a table without `generation`. */
-  put<T extends AnyTable>(table: T, row: RowOf<T>): void;
+  /**
+   * Writes a row that a read plan of this turn has shown to exist, or a row of a table without `generation`. `replaced` is the row
+   * that the plan has shown. If its large value is small, the commit looks for no parts of it.
+   */
+  put<T extends AnyTable>(table: T, row: RowOf<T>, replaced?: RowOf<T>): void;
   /**
    * Writes a new row without having read whether its key exists. If the key or a server-wide unique key is taken, the turn runs
    * again and `conflicting` finds the other row.

@@ -211,7 +211,7 @@ export function saveBatch(turn: Turn, batch: ItemBatch, progress: SyncProgress):
   for (const { row, replaced, revised } of writes) {
     const written = revised && !row.deleted ? withNewRevision(turn, row) : row;
     if (replaced === undefined) turn.insert(item, written);
-    else turn.put(item, written);
+    else turn.put(item, written, replaced);
   }
   if (writes.length > 0) turn.set(head, result.head);
   keepHistory(turn, writes, batch.timers);

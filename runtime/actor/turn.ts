@@ -12,7 +12,14 @@ import type { Publisher, TurnSignal } from '../events/publisher.ts';
 import { isJobTimer, started, timerOf } from '../jobs/lease.ts';
 import type { Slice, SliceMap } from '../slice.ts';
 import { encode } from '../store/encoding.ts';
-import { putOver, type StoreRows, type TellRow, type TimerRow, type Write } from '../store/store.ts';
+import {
+  hasNoParts,
+  putOver,
+  type StoreRows,
+  type TellRow,
+  type TimerRow,
+  type Write,
+} from '../store/store.ts';
 import { callTable, outboxTable, tombstoneSlice } from '../store/tables.ts';
 import { type AnyKey, type AnyRow, type AnyTable, keyText, type RowOf } from '../table.ts';
 import { type Layers, type RemovedMark, removed } from './layers.ts';
@@ -231,8 +238,9 @@ export class RunningTurn extends StateView implements Turn {
     else this.recorded.slices.set(name, removed);
   }
 
-  put<T extends AnyTable>(table: T, row: RowOf<T>): void {
-    this.#write(table, row as AnyRow, { table, put: row as AnyRow, isNew: false });
+  put<T extends AnyTable>(table: T, row: RowOf<T>, replaced?: RowOf<T>): void {
+    const hadNoParts = replaced !== undefined && hasNoParts(table, replaced as AnyRow);
+    this.#write(table, row as AnyRow, { table, put: row as AnyRow, isNew: false, hadNoParts });
   }
 
   insert<T extends AnyTable>(table: T, row: RowOf<T>): void {
@@ -240,7 +248,7 @@ export class RunningTurn extends StateView implements Turn {
   }
 
   putFirst<T extends AnyTable>(table: T, row: RowOf<T>): void {
-    this.#write(table, row as AnyRow, { table, put: row as AnyRow, isNew: false, isFirst: true });
+    this.#write(table, row as AnyRow, { table, put: row as AnyRow, isNew: false, hadNoParts: true });
   }
 
   remove<T extends AnyTable>(table: T, key: Parameters<Turn['remove']>[1]): void {

@@ -68,18 +68,32 @@ export type Write =
       readonly put: AnyRow;
       /** The turn took the row as new (see `generation`). */
       readonly isNew: boolean;
-      /** No row has ever had this key, so there are no parts of one to remove. */
-      readonly isFirst?: boolean;
+      /** No row had this key, or only one without parts. So there are none to remove. */
+      readonly hadNoParts?: boolean;
     }
   | { readonly table: AnyTable; readonly remove: AnyKey };
 
 type Put = Extract<Write, { readonly put: AnyRow }>;
 
+/**
+ * A large value of this many characters is never stored in parts. The number must not grow: of rows that an earlier release has
+ * written, parts would stay.
+ */
+export const wholeCharactersMax = 128 * 1024;
+
+/** Whether the row has no parts, as far as it tells: it may have been read without its large value. */
+export function hasNoParts({ large }: AnyTable, row: AnyRow): boolean {
+  const value = large === undefined ? null : row[large];
+  return value === null || (typeof value === 'string' && value.length <= wholeCharactersMax);
+}
+
 /** Joins a put with an earlier write of its key in the same commit. The later row counts; both say whether the key is new. */
-export function putOver(before: Write | undefined, { table, put, isNew: isNewNow, isFirst }: Put): Put {
-  // A row that was new when the commit began is new to the database, however often it was rewritten since.
-  const isNew = isNewNow || (before !== undefined && 'put' in before && before.isNew);
-  return isFirst === true && before === undefined ? { table, put, isNew, isFirst } : { table, put, isNew };
+export function putOver(before: Write | undefined, now: Put): Put {
+  if (before === undefined) return now;
+  const { table, put } = now;
+  if ('remove' in before) return { table, put, isNew: now.isNew };
+  // What was there when the commit began counts, however often the row was rewritten since.
+  return { table, put, isNew: now.isNew || before.isNew, hadNoParts: before.hadNoParts === true };
 }
 
 export interface Commit {

@@ -1,6 +1,6 @@
 /** The SQL columns of a declared table: how it is laid out, which columns a read names, and how it gets each of them whole. */
 import type { AnyRow, AnyTable } from '../../table.ts';
-import { StoreError } from '../store.ts';
+import { StoreError, wholeCharactersMax } from '../store.ts';
 import { columnsOf, ident, type SqlTable, subsetPredicate } from './sql.ts';
 
 /** The columns asked for, with key and order, in the order of the declaration. So one set of columns is one statement. */
@@ -94,10 +94,10 @@ function computeLayout(table: AnyTable): ColumnLayout {
  * - A row with `<column>_parts` = n has exactly the parts 0 .. n-1. A rewrite or a removal deletes stale parts, because deleted
  *   ciphertext must be gone.
  * - A new small row never touches the part table. That holds only in tables with `generation`, where an insert cannot hit an
- *   older row of the same key.
+ *   older row of the same key. A small row over one that its turn has seen to be small does not either.
  */
 
-export const wholeBytesMax = 512 * 1024;
+export const wholeBytesMax = 4 * wholeCharactersMax;
 /** A UTF-16 unit takes at most three bytes of UTF-8, so no part exceeds `wholeBytesMax`. */
 const partUnitsMax = Math.floor(wholeBytesMax / 3);
 

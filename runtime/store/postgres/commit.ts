@@ -264,8 +264,8 @@ function collectWrite(changeOf: ChangeOf, member: number, write: Write): void {
   }
   const parts = partsOf(write.put[large.column]);
   changeOf(main).puts.push(entry(main, member, write.put, parts.length));
-  // There is nothing stale to delete if `generation` keeps an insert from hitting an older row, or if there never was a row.
-  const isFresh = write.isFirst === true || (write.isNew && write.table.generation !== undefined);
+  // There is nothing stale to delete if `generation` keeps an insert from hitting an older row, or if an older row had no parts.
+  const isFresh = write.hadNoParts === true || (write.isNew && write.table.generation !== undefined);
   if (isFresh && parts.length === 0) return;
   const key = keyOf(write.table, write.put);
   if (!isFresh) removeParts({ changeOf, member, large, key, from: parts.length });
