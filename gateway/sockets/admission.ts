@@ -27,12 +27,14 @@ export type AdmitSocket = (
   headers: RequestHeaders,
 ) => SocketClaims | HttpRefusal;
 
-/** Otherwise the library opens a socket all the same, and closes it at once where the request said `Connection: close`. */
-const asksForUpgrade = (headers: RequestHeaders): boolean => /\bupgrade\b/i.test(headers.get('connection'));
+/** The library would open the socket and close it at once. */
+export const endsConnection = (headers: RequestHeaders): boolean =>
+  /\bclose\b/i.test(headers.get('connection'));
 
-const noUpgrade: HttpRefusal = {
+export const closesConnection: HttpRefusal = {
   status: 400,
-  message: 'A socket needs the header "Connection: Upgrade". A proxy may have dropped it.',
+  message:
+    'The request says "Connection: close" instead of "Connection: Upgrade". A proxy may have changed it.',
 };
 const foreignOrigin: HttpRefusal = { status: 403, message: 'Pages of this origin may not connect.' };
 
@@ -51,7 +53,7 @@ export function createSocketAdmission(options: SocketAdmissionOptions): AdmitSoc
   }
 
   return (res, req, headers) => {
-    if (!asksForUpgrade(headers)) return counted(res, headers, noUpgrade);
+    if (endsConnection(headers)) return counted(res, headers, closesConnection);
     if (!cors.admits(headers.get('origin'))) return counted(res, headers, foreignOrigin);
     const needsKey = gate?.guards('get', socketPath, socketPath) ?? false;
     if (needsKey && !gate?.isKey(headers.get(accessKeyHeader))) {

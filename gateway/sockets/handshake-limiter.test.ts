@@ -2,6 +2,7 @@ import test from 'ava';
 import {
   HandshakeLimiter,
   handshakesPerTurn,
+  lateMax,
   runningMax,
   slowMs,
   turnMs,
@@ -25,13 +26,17 @@ function world() {
   const begun: number[] = [];
   const refused: number[] = [];
   const ending: (() => void)[] = [];
-  const dialWith = (client: number, handshake: () => Promise<void>) =>
+  const dialWith = (client: number, handshake: () => Promise<void>, withinMs?: number) =>
     void limiter
-      .run(async () => {
-        begun.push(client);
-        await handshake();
-        return 'admitted';
-      }, 'refused')
+      .run(
+        async () => {
+          begun.push(client);
+          await handshake();
+          return 'admitted';
+        },
+        'refused',
+        withinMs,
+      )
       .then((outcome) => outcome === 'refused' && refused.push(client));
   return {
     begun,
@@ -40,6 +45,8 @@ function world() {
     due,
     delaysMs,
     dial: (client: number) => dialWith(client, async () => {}),
+    dialWithin: (client: number, withinMs: number) => dialWith(client, async () => {}, withinMs),
+    failing: () => limiter.run(() => Promise.reject(new Error('the host is gone')), undefined),
     dialHeld: (client: number) => dialWith(client, () => new Promise((end) => ending.push(end))),
     /** The event loop comes to the limiter, however late. */
     async turn(lateMs = 0) {
@@ -90,7 +97,7 @@ test('while as many handshakes as may be under way take their time, no further o
   t.deepEqual(begun, crowdOf(runningMax + 1));
 });
 
-test('handshakes that nobody answers hold up the others for a quarter of a second', async (t) => {
+test('handshakes that nobody answers hold up the others for a tenth of a second', async (t) => {
   const { begun, dial, dialHeld, turn } = world();
   for (const client of crowdOf(runningMax)) dialHeld(client);
   dial(runningMax);
@@ -102,11 +109,21 @@ test('handshakes that nobody answers hold up the others for a quarter of a secon
 });
 
 test('a handshake that fails makes way for the next, and its caller hears of it', async (t) => {
-  const limiter = new HandshakeLimiter({ monotonicMs: () => 0, schedule: () => () => {} });
-  await t.throwsAsync(
-    limiter.run(() => Promise.reject(new Error('the host is gone')), undefined),
-    { message: 'the host is gone' },
-  );
+  const { begun, dial, failing, turn } = world();
+  for (let failures = 0; failures < runningMax; failures += 1) {
+    await t.throwsAsync(failing(), { message: 'the host is gone' });
+    await turn();
+  }
+  dial(0);
+  await settled();
+  t.deepEqual(begun, [0]);
+});
+
+test('while a third of the users have no host, hundreds of others are served a second', async (t) => {
+  const { begun, dial, dialHeld, turn } = world();
+  for (const client of crowdOf(3_000)) (client % 3 === 0 ? dialHeld : dial)(client);
+  for (let nowMs = 0; nowMs < 1_000; nowMs += turnMs) await turn();
+  t.true(begun.length > 400, `${begun.length}`);
 });
 
 test('between two turns is time for everybody else', async (t) => {
@@ -155,6 +172,25 @@ test('a client whose turn does not come in time, as turns come late, is refused'
   await turn(waitMostMs);
   t.deepEqual(begun, crowdOf(handshakesPerTurn));
   t.deepEqual(refused, crowdOf(2 * handshakesPerTurn).slice(handshakesPerTurn));
+});
+
+test('clients who are all late are refused some at a time', async (t) => {
+  const { dial, refused, turn } = world();
+  for (const client of crowdOf(handshakesPerTurn + lateMax + 1)) dial(client);
+  await turn(waitMostMs);
+  t.is(refused.length, lateMax);
+  await turn();
+  t.is(refused.length, lateMax + 1);
+});
+
+test('a client may wait less than the others', async (t) => {
+  const { begun, dial, dialWithin, refused, turn } = world();
+  for (const client of crowdOf(handshakesPerTurn)) dial(client);
+  dialWithin(handshakesPerTurn, 5_000);
+  dial(handshakesPerTurn + 1);
+  await turn(5_000);
+  t.deepEqual(refused, [handshakesPerTurn]);
+  t.is(begun.at(-1), handshakesPerTurn + 1);
 });
 
 test('a crowd of any size that comes again after each refusal is served as fast as the limiter allows', async (t) => {

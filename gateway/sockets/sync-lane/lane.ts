@@ -21,7 +21,7 @@ import { type HttpRefusal, refusalHeaders, refusalJson, tooManyRequests } from '
 import { anonymousReader, jsonType, Responder } from '../../http/responder.ts';
 import { DISABLED, type HttpRequest, type HttpResponse, type TemplatedApp } from '../../http/uws.ts';
 import type { GatewaySettings } from '../../settings.ts';
-import { socketPath } from '../admission.ts';
+import { closesConnection, endsConnection, socketPath } from '../admission.ts';
 import type { SocketSurroundings } from '../endpoint.ts';
 import type { Sockets } from '../sockets.ts';
 import { LaneMemory } from './budget.ts';
@@ -61,6 +61,8 @@ interface UserData {
 }
 
 const redeemMs = 4_000;
+/** Existing clients wait seven seconds for the answer to an AUTH. */
+const authWaitMostMs = 5_000;
 /** More than the largest frame, so that a larger one gets a close with the reason. */
 const payloadBytesMax = laneFrameBytesMax + 32 * 1_024;
 /** When clients connect again in a burst, most of them are authenticated within a second. */
@@ -86,9 +88,15 @@ const tryAgain = 'Please try again.';
 const laneDisabled = refused('disabled', 404, 'There is no sync lane on this server.');
 const restarting = refused('draining', 503, `The server is about to restart. ${tryAgain}`, 1_000);
 const full = refused('full', 503, `The server has too many connections at the moment. ${tryAgain}`, 30_000);
+const closes = refused('connection', closesConnection.status, closesConnection.message);
 const noQuery = refused('query', 400, 'The address of the sync lane has no query.');
 const foreignOrigin = refused('origin', 403, 'Pages of this origin may not connect.');
 const accessRestricted = refused('access-key', 401, 'Access to this server is restricted.');
+
+function malformationOf(req: HttpRequest, headers: RequestHeaders): RefusedUpgrade | undefined {
+  if (endsConnection(headers)) return closes;
+  return req.getQuery() === undefined ? undefined : noQuery;
+}
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the functions of one lane share its state.
 export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
@@ -122,7 +130,7 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
     schedule: (delayMs, callback) => clock.schedule(delayMs, callback),
     isDraining: options.isDraining,
     verify: (ticket, deviceId) => tickets.verify(ticket, deviceId),
-    handshake: (redeemed, refused) => options.handshakes.run(redeemed, refused),
+    handshake: (redeemed, refused) => options.handshakes.run(redeemed, refused, authWaitMostMs),
     redeem,
     admit(socket, userUuid) {
       const sockets = users.get(userUuid) ?? new Set();
@@ -156,7 +164,8 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
     if (!settings.isEnabled) return laneDisabled;
     const needsKey = gate?.guards('get', socketPath, socketPath) ?? false;
     if (needsKey && !gate?.isKey(headers.get(accessKeyHeader))) return accessRestricted;
-    if (req.getQuery() !== undefined) return noQuery;
+    const malformed = malformationOf(req, headers);
+    if (malformed !== undefined) return malformed;
     if (!admitsOrigin(headers, peer)) return foreignOrigin;
     if (options.isDraining()) return restarting;
     return allSockets.size >= options.socketsMax || unauthenticated >= unauthenticatedMax ? full : undefined;

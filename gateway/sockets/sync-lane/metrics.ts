@@ -3,7 +3,7 @@ import type { CommandAnswer } from './commands.ts';
 
 /** Why an upgrade was refused over HTTP. */
 export type UpgradeRefusal =
-  | ('access-key' | 'disabled' | 'draining' | 'full')
+  | ('access-key' | 'connection' | 'disabled' | 'draining' | 'full')
   | ('origin' | 'query' | 'rate-limit');
 
 export interface LaneMetrics {

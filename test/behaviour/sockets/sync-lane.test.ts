@@ -1,5 +1,5 @@
 /** The sync lane over a started server (docs/protocol/sockets.md, "The sync lane"). */
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { gatewaySettings } from '../../../gateway/settings.ts';
 import { defaultsOf } from '../../../runtime/setting.ts';
 import type { Device } from '../../kit/device.ts';
@@ -175,17 +175,30 @@ for (const [what, path, headers, status, reason] of [
   });
 }
 
-test('an upgrade with a query is refused although the query is empty', async (t) => {
+/** The first line of the answer to an upgrade, as it is typed here. */
+async function upgradeAnswer(t: ExecutionContext, path: string, connection: string): Promise<string> {
   const server = await startServer(t);
   const raw = await openRaw(t, server.port);
-  const head = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
-  const more = [
+  const head = [
+    `GET ${path} HTTP/1.1`,
     `Host: 127.0.0.1:${server.port}`,
     `Origin: ${server.url}`,
+    `Connection: ${connection}`,
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
     'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
   ];
-  raw.send(`GET /sockets/sync? HTTP/1.1\r\n${[...head, ...more].join('\r\n')}\r\n\r\n`);
-  t.regex(await raw.received('\r\n'), /^HTTP\/1\.1 400/);
+  raw.send(`${head.join('\r\n')}\r\n\r\n`);
+  return raw.received('\r\n');
+}
+
+test('an upgrade with a query is refused although the query is empty', async (t) => {
+  t.regex(await upgradeAnswer(t, '/sockets/sync?', 'Upgrade'), /^HTTP\/1\.1 400/);
+});
+
+test('an upgrade that ends its connection is refused, and opens no socket that would be closed at once', async (t) => {
+  t.regex(await upgradeAnswer(t, '/sockets/sync', 'close'), /^HTTP\/1\.1 400/);
+  t.regex(await upgradeAnswer(t, '/sockets/sync', 'Upgrade'), /^HTTP\/1\.1 101/);
 });
 
 test('pages of listed origins, and the server’s own behind a proxy that ends https, may open the lane', async (t) => {
