@@ -78,7 +78,8 @@ export async function createSpool(path: string, bytesMax: number): Promise<Spool
 }
 
 function spoolFailure(error: Error, bytesMax: number): Error {
-  if (!/database or disk is full/.test(error.message)) return error;
+  // The first is the bound. A full disk is the second, as the library does not tell it from other failures of a write.
+  if (!/database or disk is full|disk I\/O error/.test(error.message)) return error;
   return CommandFailure.refused(
     `The account takes more than ${Math.floor(bytesMax / 1_048_576)} MiB, or the disk of the temporary files is full. ` +
       'Nothing was written. If the account is that large, allow more with --size-max. TMPDIR names another folder.',
