@@ -25,6 +25,7 @@
 {{- if and $values.cockroachdb.enabled (eq $values.tls.mode "existing") (not (and $values.tls.secrets.cockroachdbNode $values.tls.secrets.cockroachdbRoot)) }}{{ fail "cockroachdb.enabled with tls.mode existing needs tls.secrets.cockroachdbNode and tls.secrets.cockroachdbRoot." }}{{ end -}}
 {{- if and $values.migrations.hook (not (and $secrets.existingSecret (hasKey $keys "DATABASE_URL"))) }}{{ fail "migrations.hook needs DATABASE_URL in secrets.keys of an existing Secret: it runs before anything of the chart is there." }}{{ end -}}
 {{- if and $values.migrations.hook (eq $values.tls.mode "certManager") }}{{ fail "migrations.hook with tls.mode certManager: its Job would wait for a certificate that is made after it. Use tls.mode existing." }}{{ end -}}
+{{- if and $secrets.databaseCaKey (not (hasKey $keys "DATABASE_URL")) }}{{ fail "secrets.databaseCaKey is the authority of the database of DATABASE_URL in secrets.keys, which is not there." }}{{ end -}}
 {{- if and $values.backup.databaseUrlKey (not (hasKey $keys "DATABASE_URL")) }}{{ fail "backup.databaseUrlKey is another address of the database of DATABASE_URL in secrets.keys, which is not there." }}{{ end -}}
 {{- if and $values.backup.verify $values.settings.BACKUP_RECIPIENTS (not $values.backup.identityKey) }}{{ fail "backup.verify needs backup.identityKey: BACKUP_RECIPIENTS encrypts what it is to read." }}{{ end -}}
 {{- if and $values.backup.enabled $values.settings.BACKUP_SCHEDULE }}{{ fail "backup.enabled and BACKUP_SCHEDULE in settings are two ways to the same: choose one." }}{{ end -}}

@@ -149,7 +149,7 @@ imagePullSecrets:
             {{- range $setting, $key := . }}
             - { key: {{ $key }}, path: {{ $setting }} }
             {{- end }}
-            {{- if and $secrets.databaseCaKey (hasKey $keys "DATABASE_URL") }}
+            {{- if $secrets.databaseCaKey }}
             - { key: {{ $secrets.databaseCaKey }}, path: database-ca.pem }
             {{- end }}
       {{- end }}

@@ -74,6 +74,11 @@ const refused: readonly (readonly [title: string, rendering: Rendering, words: R
   ],
   ['alerts that lead nowhere', { values: { prometheusRule: { enabled: true } } }, /needs runbooks/],
   [
+    'an authority of no database',
+    { values: { secrets: { existingSecret: 's', keys: { SECRET_KEY: 'k' }, databaseCaKey: 'c' } } },
+    /secrets.databaseCaKey is the authority of the database/,
+  ],
+  [
     'another address of no database',
     { values: { backup: { enabled: true, databaseUrlKey: 'k' } } },
     /backup.databaseUrlKey is another address/,
