@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { setImmediate as nextTick } from 'node:timers/promises';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import { createTable } from '../../../test/kit/create-table.ts';
 import { type DatabaseConnection, startTestPostgres, type TestPostgres } from '../../../test/kit/postgres.ts';
@@ -20,7 +20,7 @@ import { runtimeMigrations } from './migrations.ts';
 import { openPostgresStore, PostgresStore } from './store.ts';
 
 /** The driver gives up on a silent server after twice this. */
-const statementTimeoutMs = 500;
+const statementTimeoutMs = 1_000;
 const pollsMax = 10_000;
 /** Calls at a time: more would be slower than the time-out on a small machine. */
 const atOnce = 16;
@@ -52,12 +52,15 @@ class Bench {
   readonly #proxied: PostgresStore;
   #number = 0;
 
-  static async open(arrange: Arrange): Promise<Bench> {
+  static async open(t: ExecutionContext, arrange: Arrange): Promise<Bench> {
     const connection = await copyDatabase();
     const proxy = await PostgresProxy.start(connection);
+    t.teardown(() => proxy.stop());
     const sizes = { commits: 1, reads: 1, ownership: 1, leases: 1 };
     const direct = await openPostgresStore({ connection, sizes });
+    t.teardown(() => direct.close());
     const proxied = await openPostgresStore({ connection: proxy.connection, sizes, statementTimeoutMs });
+    t.teardown(() => proxied.close());
     return new Bench(arrange, direct, proxy, proxied);
   }
 
@@ -114,11 +117,6 @@ class Bench {
     const settled = await (call.settle ?? call.run)(this.#proxied);
     assert.deepEqual(answerOf(call, settled), peace.answer);
     assert.deepEqual(await this.#stateOf(call), peace.after);
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([this.#direct.close(), this.#proxied.close()]);
-    await this.#proxy.stop();
   }
 
   /** A connection that is given up is closed a moment later. */
@@ -188,8 +186,7 @@ for (const [method, variants] of Object.entries(calls)) {
   for (const [variant, arrange] of Object.entries(variants)) {
     test(`${method} ${variant} keeps its promise, whatever happens to whichever of its statements`, (t) =>
       inTurn(async () => {
-        const bench = await Bench.open(arrange);
-        t.teardown(() => bench.close());
+        const bench = await Bench.open(t, arrange);
         const peace = await bench.inPeace();
         t.true(peace.texts.length > 0);
         for (const [at, text] of peace.texts.entries()) {
