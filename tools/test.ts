@@ -33,8 +33,8 @@ const shownSlowestFiles = 15;
 /** Tests of processes get copies of it. */
 const builtServer = join(root, '.cache/server');
 
-/** More failures than these are not an accident of the machine. */
-const maxRepeatedTests = 3;
+/** Failures in more files than these are not an accident of the machine. */
+const maxRepeatedFiles = 3;
 
 /** By title, with the reason why they cannot run on most machines. */
 const expectedSkips = [
@@ -122,8 +122,9 @@ async function countRepeated(
   env: Readonly<Record<string, string>>,
 ): Promise<void> {
   const files = titles.map((title) => fileOfTest(title));
+  const failing = new Set(files);
   const passing = new Set<string | undefined>();
-  for (const file of titles.length > maxRepeatedTests ? [] : new Set(files)) {
+  for (const file of failing.size > maxRepeatedFiles ? [] : failing) {
     if (file === undefined) continue;
     if ((await run('ava', [file], env, (line) => console.log(line))) === 0) passing.add(file);
   }
