@@ -61,3 +61,7 @@ export const replaced = (command: string, replacements: Readonly<Record<string, 
     if (!text.includes(example)) throw new Error(`"${example}" is not in: ${command}`);
     return text.replaceAll(example, () => own);
   }, command);
+
+/** The same text, with paths and addresses of this machine for those of the document that it names. */
+export const relocated = (text: string, places: Readonly<Record<string, string>>): string =>
+  Object.entries(places).reduce((read, [place, own]) => read.replaceAll(place, () => own), text);

@@ -17,6 +17,7 @@ import {
 import { freePorts } from '../kit/free-ports.ts';
 import { startNatsServer, type TestNatsServer } from '../kit/nats-server.ts';
 import { type DatabaseConnection, databaseUrl, startTestPostgres } from '../kit/postgres.ts';
+import { relocated } from './commands.ts';
 import { Sandbox, type StartedServer } from './sandbox.ts';
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
@@ -103,9 +104,8 @@ export class ComposeMachine {
     if (given !== service) throw new Error(`it is ${given}, and not ${service}, that runs`);
   }
 
-  /** With the places of this machine. */
   #here(text: string): string {
-    return Object.entries(this.#places).reduce((read, [place, own]) => read.replaceAll(place, own), text);
+    return relocated(text, this.#places);
   }
 
   async #up(): Promise<void> {
@@ -142,7 +142,7 @@ export class ComposeMachine {
     return { ...admin, user, password, database: 'scriptorium' };
   }
 
-  /** As it stands behind user and password. */
+  /** The part of its URL that follows user and password. */
   #addressOf(connection: DatabaseConnection): string {
     const url = databaseUrl(connection);
     return url.slice(url.indexOf('@'));

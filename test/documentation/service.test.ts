@@ -17,7 +17,7 @@ import {
 import { join } from 'node:path';
 import test from 'ava';
 import { freePorts } from '../kit/free-ports.ts';
-import { commandsIn, commandsOf, scriptsOf } from './commands.ts';
+import { commandsIn, commandsOf, relocated, scriptsOf } from './commands.ts';
 import { Sandbox, type StartedServer } from './sandbox.ts';
 import { codeBlocksOf, root } from './texts.ts';
 
@@ -81,9 +81,8 @@ class Machine {
     sandbox.addProgram('sudo', '[ "$1" = -u ] && shift 2\nexec "$@"');
   }
 
-  /** With the places of this machine. */
   here(text: string): string {
-    return Object.entries(this.#places).reduce((read, [place, own]) => read.replaceAll(place, own), text);
+    return relocated(text, this.#places);
   }
 
   /** Resolves to the output. */
