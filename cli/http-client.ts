@@ -31,7 +31,7 @@ export class RefusedError extends Error {
   }
 }
 
-/** More than a page of items with the largest one that servers take. A hostile server would fill the memory. */
+/** More than a page of items with the largest one that servers take. Without a bound, a hostile server could fill the memory. */
 const longestAnswerBytes = 128 * 1_048_576;
 
 export class HttpClient {
@@ -74,7 +74,7 @@ export class HttpClient {
     };
   }
 
-  /** Without a text if it is too long. */
+  /** The answer has no text if its body is larger than `#answerBytesMax`. */
   async #answerTo(
     method: string,
     path: string,
@@ -93,7 +93,7 @@ export class HttpClient {
   }
 }
 
-/** Undefined if it has more bytes; the rest is not read. */
+/** Undefined if the body has more than `bytesMax` bytes. The rest is not read. */
 async function textOf({ body }: Response, bytesMax: number): Promise<string | undefined> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Those by which people, terminals and service managers end a command. */
+/** The signals by which users, terminals and service managers end a command. */
 const endings = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
 
-/** It is there while `work` runs. A signal that ends the process removes it first. */
+/** Makes a folder that exists while `work` runs. A signal that ends the process removes it first. */
 export async function withTemporaryFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'scriptorium-import-'));
   const remove = (): void => {

@@ -186,7 +186,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     clock.schedule(sweepEveryMs, () => sweep(inFlight.values()));
   }
 
-  /** A few at a time: after a crash of the process before, thousands of requests wait, and others should not wait for them. */
+  /** Looks at a few at a time. After a restart thousands of requests wait for their turn, and all at once would block the event loop. */
   function sweep(exchanges: IterableIterator<Exchange>): void {
     const nowMs = clock.monotonicMs();
     for (let swept = 0; swept < sweptAtOnce; swept += 1) {

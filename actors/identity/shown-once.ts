@@ -9,7 +9,7 @@ import { equalInConstantTime } from './session-tokens.ts';
 
 const secretBytes = 32;
 
-/** What is stored of each. */
+/** The stored fields of a secret that is shown once. */
 export const shownOnceFields = {
   uuid: z.string(),
   label: z.string(),

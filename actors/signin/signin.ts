@@ -28,7 +28,7 @@ import { proveCalendarToken } from './prove-calendar-token.ts';
 import { codeRequested, mailSubscriptionToken, requestCode } from './requested-mails.ts';
 import { unknownFailuresSlice } from './unknown-origins.ts';
 
-/** For the `user` actor of the address, as is `debit`. */
+/** The `user` actor of the address sends this command, and `debit`. */
 const storeChallenge = command(Signin.commands.storeChallenge, {
   creates: true,
   turn: (turn, { codeChallenge }) => {

@@ -3,9 +3,10 @@
  * as sent, the query, a header, an address or a body, as any of them may hold personal data.
  *
  * Ordinary requests are logged at `debug`: at full speed a line each would cost as much as the request. Failures of
- * the server are logged at `warn`, an unexpected error with its stack at `error`. A 503 or 504 is logged at most once a
- * second for each cause or, where its handler gave it, for each route: one cause makes many of them, and a line each
- * would slow an overloaded server further. Sockets that end without a close frame are logged likewise.
+ * the server are logged at `warn`, an unexpected error with its stack at `error`. One cause makes many replies
+ * with 503 or 504, and a line for each would slow an overloaded server further. So they get one line a second for each
+ * cause, or for each route whose handler has refused by itself. Sockets that the server closes without a close frame get
+ * one line a second for each reason.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../runtime/clock.ts';

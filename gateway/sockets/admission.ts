@@ -31,7 +31,7 @@ export type AdmitSocket = (
 export const endsConnection = (headers: RequestHeaders): boolean =>
   /\bclose\b/i.test(headers.get('connection'));
 
-export const closesConnection: HttpRefusal = {
+export const endingConnection: HttpRefusal = {
   status: 400,
   message:
     'The request says "Connection: close" instead of "Connection: Upgrade". A proxy may have changed it.',
@@ -53,7 +53,7 @@ export function createSocketAdmission(options: SocketAdmissionOptions): AdmitSoc
   }
 
   return (res, req, headers) => {
-    if (endsConnection(headers)) return counted(res, headers, closesConnection);
+    if (endsConnection(headers)) return counted(res, headers, endingConnection);
     if (!cors.admits(headers.get('origin'))) return counted(res, headers, foreignOrigin);
     const needsKey = gate?.guards('get', socketPath, socketPath) ?? false;
     if (needsKey && !gate?.isKey(headers.get(accessKeyHeader))) {

@@ -28,7 +28,7 @@ export const runningMax = 16;
  * one user in three, 480 handshakes begin a second.
  */
 export const slowMs = 100;
-/** Those wait for 20 s. A request is given up after 25 s (`requestDeadlineMs`). */
+/** The last of them waits for 20 s. A request is given up after 25 s (`requestDeadlineMs`). */
 export const waitingMax = 20_000;
 export const waitMostMs = 20_000;
 /** After a pause of the whole process, all waiting clients are late. Refusing them at once would keep the loop busy. */

@@ -50,7 +50,7 @@ export const todoResponseSchema = todoSchema.extend({
 });
 export type TodoResponse = z.infer<typeof todoResponseSchema>;
 
-/** Each by its uid. */
+/** To-dos are sealed under their uid. */
 export const sealedTodos = sealedValues(todoSchema, 'to-do');
 
 export function openTodo(view: View, { uid, contents, ...row }: TodoRow): TodoResponse {

@@ -75,7 +75,7 @@ const contentsSchema = z.object({
   message: z.string().nullable(),
 });
 
-/** Each by the uuid of its switch. */
+/** Contents are sealed under the uuid of their switch. */
 export const sealedContents = sealedValues(contentsSchema, 'switch');
 
 export const contentsOf = (view: View, { uuid, contents }: Switch) =>

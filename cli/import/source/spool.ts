@@ -40,7 +40,7 @@ type TableName = keyof typeof columns;
 export interface Spool {
   /** Columns that are not named are null. */
   insert(table: TableName, row: Readonly<Record<string, SourceValue | boolean | undefined>>): void;
-  /** How many different ones were inserted. */
+  /** The number of items in it. An item that came twice counts once. */
   items(): number;
   close(): void;
 }

@@ -21,7 +21,7 @@ import { type HttpRefusal, refusalHeaders, refusalJson, tooManyRequests } from '
 import { anonymousReader, jsonType, Responder } from '../../http/responder.ts';
 import { DISABLED, type HttpRequest, type HttpResponse, type TemplatedApp } from '../../http/uws.ts';
 import type { GatewaySettings } from '../../settings.ts';
-import { closesConnection, endsConnection, socketPath } from '../admission.ts';
+import { endingConnection, endsConnection, socketPath } from '../admission.ts';
 import type { SocketSurroundings } from '../endpoint.ts';
 import type { Sockets } from '../sockets.ts';
 import { LaneMemory } from './budget.ts';
@@ -88,13 +88,13 @@ const tryAgain = 'Please try again.';
 const laneDisabled = refused('disabled', 404, 'There is no sync lane on this server.');
 const restarting = refused('draining', 503, `The server is about to restart. ${tryAgain}`, 1_000);
 const full = refused('full', 503, `The server has too many connections at the moment. ${tryAgain}`, 30_000);
-const closes = refused('connection', closesConnection.status, closesConnection.message);
+const noUpgrade = refused('connection', endingConnection.status, endingConnection.message);
 const noQuery = refused('query', 400, 'The address of the sync lane has no query.');
 const foreignOrigin = refused('origin', 403, 'Pages of this origin may not connect.');
 const accessRestricted = refused('access-key', 401, 'Access to this server is restricted.');
 
-function malformationOf(req: HttpRequest, headers: RequestHeaders): RefusedUpgrade | undefined {
-  if (endsConnection(headers)) return closes;
+function refusalOfForm(req: HttpRequest, headers: RequestHeaders): RefusedUpgrade | undefined {
+  if (endsConnection(headers)) return noUpgrade;
   return req.getQuery() === undefined ? undefined : noQuery;
 }
 
@@ -164,8 +164,8 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
     if (!settings.isEnabled) return laneDisabled;
     const needsKey = gate?.guards('get', socketPath, socketPath) ?? false;
     if (needsKey && !gate?.isKey(headers.get(accessKeyHeader))) return accessRestricted;
-    const malformed = malformationOf(req, headers);
-    if (malformed !== undefined) return malformed;
+    const ofForm = refusalOfForm(req, headers);
+    if (ofForm !== undefined) return ofForm;
     if (!admitsOrigin(headers, peer)) return foreignOrigin;
     if (options.isDraining()) return restarting;
     return allSockets.size >= options.socketsMax || unauthenticated >= unauthenticatedMax ? full : undefined;
