@@ -172,10 +172,12 @@ test('the admin port knows the names of its pod within the cluster, and those of
   ]);
 });
 
-test('NATS is started anew for what a restart can heal alone', async (t) => {
+test('NATS is started anew for what a restart can heal alone, which includes a server that never catches up after its start', async (t) => {
   const manifests = await render(cases['cluster with NATS and CockroachDB of the chart']);
-  const [{ livenessProbe, readinessProbe }] = podOf(the(manifests, 'StatefulSet', 'notes-scriptorium-nats'))
-    .spec.containers;
+  const [{ startupProbe, livenessProbe, readinessProbe }] = podOf(
+    the(manifests, 'StatefulSet', 'notes-scriptorium-nats'),
+  ).spec.containers;
+  t.is(startupProbe.httpGet.path, '/healthz?js-server-only=true');
   t.is(livenessProbe.httpGet.path, '/healthz?js-enabled-only=true');
   t.is(readinessProbe.httpGet.path, '/healthz?js-server-only=true');
 });
