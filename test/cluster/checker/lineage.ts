@@ -23,6 +23,14 @@ export interface Effect extends Write {
   acknowledged: boolean;
 }
 
+/** The highest versions of an item that are known to have taken effect, of all writes sent so far; 0 if there is none. */
+interface Highest {
+  readonly sent: number;
+  readonly version: number;
+  /** Of the writes that deleted it. */
+  readonly deleted: number;
+}
+
 export class Lineage {
   readonly #report: Report;
   readonly #memberships: Memberships;
@@ -32,6 +40,8 @@ export class Lineage {
   /** Keyed by uuid, in the order of sending. */
   readonly #items = new Map<string, Effect[]>();
   readonly #acknowledgedMax = new Map<string, number>();
+  /** Keyed by uuid, and made when first asked for, which is after the constructor. */
+  readonly #highestOf = new Map<string, readonly Highest[]>();
 
   constructor(entries: readonly Timed[], memberships: Memberships, report: Report) {
     this.#report = report;
@@ -59,21 +69,22 @@ export class Lineage {
 
   /** Whether a write that had been sent by then deleted the item at this version or above. */
   isDeleted(uuid: string, version: number, sentBefore: number): boolean {
-    return this.#anyOf(uuid, sentBefore, (write) => write.deleted && write.version >= version);
+    return (this.#highest(uuid, sentBefore)?.deleted ?? 0) >= version;
   }
 
   /** Whether another write replaced this version, and had been sent by then. */
   isOvertaken(uuid: string, version: number, sentBefore: number): boolean {
-    return this.#anyOf(uuid, sentBefore, (write) => write.version > version);
+    return (this.#highest(uuid, sentBefore)?.version ?? 0) > version;
   }
 
   effectAt(uuid: string, version: number): Effect | undefined {
     return this.#byVersion.get(`${uuid}@${version}`);
   }
 
-  #anyOf(uuid: string, sentBefore: number, is: (write: Effective) => boolean): boolean {
-    const writes = this.#items.get(uuid) ?? [];
-    return writes.some((write) => write.sent < sentBefore && isEffective(write) && is(write));
+  #highest(uuid: string, sentBefore: number): Highest | undefined {
+    const known = this.#highestOf.get(uuid) ?? highestOf(this.#items.get(uuid) ?? []);
+    this.#highestOf.set(uuid, known);
+    return known[countBefore(known, sentBefore) - 1];
   }
 
   #sent({ id, user, writes }: Call, at: number): void {
@@ -279,4 +290,25 @@ type Effective = Effect & { readonly version: number };
 
 function isEffective(effect: Effect): effect is Effective {
   return effect.version !== undefined;
+}
+
+/** After each write, in the order of their sending. */
+function highestOf(writes: readonly Effect[]): readonly Highest[] {
+  let [version, deleted] = [0, 0];
+  return writes.filter(isEffective).map((write) => {
+    version = Math.max(version, write.version);
+    if (write.deleted) deleted = Math.max(deleted, write.version);
+    return { sent: write.sent, version, deleted };
+  });
+}
+
+/** The number of these that were sent before this position in the history. */
+function countBefore(writes: readonly Highest[], position: number): number {
+  let [low, high] = [0, writes.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((writes[middle]?.sent ?? position) < position) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -33,6 +33,10 @@ export class Memberships {
   readonly #designated = new Map<string, Map<string, Effect>>();
   /** Keyed by invite, its possible permissions. */
   readonly #permissions = new Map<string, Set<Permission>>();
+  /** Keyed by user. A long history has thousands of vaults, and each answer asks about those of its user. */
+  readonly #vaults = new Map<string, Set<string>>();
+  /** Keyed by user and vault, what `#endsOf` found. */
+  readonly #ends = new Map<string, readonly Effect[]>();
 
   constructor(entries: readonly Timed[]) {
     const open = new Map<number, Call>();
@@ -54,6 +58,11 @@ export class Memberships {
     return this.#creators.keys();
   }
 
+  /** In which the user may ever have been a member. */
+  vaultsOf(user: string): Iterable<string> {
+    return this.#vaults.get(user) ?? [];
+  }
+
   creatorOf(vault: string): string | undefined {
     return this.#creators.get(vault);
   }
@@ -71,7 +80,7 @@ export class Memberships {
 
   /** At every moment between them. */
   surelyBelongs(user: string, vault: string, from: number, to: number): boolean {
-    const ends = this.#ends(user, vault);
+    const ends = this.#endsOf(user, vault);
     const holds = ({ from: begun, by }: Beginning) =>
       by < from && !ends.some((end) => end.latest > begun && end.from < to);
     return (this.#beginnings.get(key(user, vault)) ?? []).some(holds);
@@ -136,15 +145,19 @@ export class Memberships {
 
   /** Memberships that may exist between these positions. */
   #current(user: string, vault: string, from: number, to: number): readonly Beginning[] {
-    const ends = this.#ends(user, vault);
+    const ends = this.#endsOf(user, vault);
     const isOver = ({ by }: Beginning) => ends.some((end) => end.from > by && end.by < from);
     return (this.#beginnings.get(key(user, vault)) ?? []).filter((each) => each.from < to && !isOver(each));
   }
 
-  #ends(user: string, vault: string): readonly Effect[] {
+  #endsOf(user: string, vault: string): readonly Effect[] {
+    const known = this.#ends.get(key(user, vault));
+    if (known !== undefined) return known;
     const removals = this.#removals.get(key(user, vault)) ?? [];
     const deletion = this.#deletions.get(user);
-    return [...removals, ...(deletion === undefined ? [] : [deletion]), ...this.#endsForAll(vault)];
+    const ends = [...removals, ...(deletion === undefined ? [] : [deletion]), ...this.#endsForAll(vault)];
+    this.#ends.set(key(user, vault), ends);
+    return ends;
   }
 
   /** An owner whose account is deleted may have a survivor or not. */
@@ -155,7 +168,12 @@ export class Memberships {
 
   #make(user: string, vault: string, effect: Effect): void {
     this.#creators.set(vault, user);
-    add(this.#beginnings, key(user, vault), { ...effect, permissions: new Set<Permission>(['admin']) });
+    this.#begin(user, vault, { ...effect, permissions: new Set<Permission>(['admin']) });
+  }
+
+  #begin(user: string, vault: string, beginning: Beginning): void {
+    add(this.#beginnings, key(user, vault), beginning);
+    this.#vaults.set(user, (this.#vaults.get(user) ?? new Set<string>()).add(vault));
   }
 
   #note({ operation, user }: Call, effect: Effect, made: string | undefined): void {
@@ -165,7 +183,7 @@ export class Memberships {
     if (operation?.does === 'change-invite') this.#permissionsOf(operation.invite).add(operation.permission);
     if (operation?.does === 'accept') {
       const permissions = this.#permissionsOf(operation.invite).add(operation.permission);
-      add(this.#beginnings, key(user, operation.vault), { ...effect, permissions });
+      this.#begin(user, operation.vault, { ...effect, permissions });
     }
     if (operation?.does === 'remove') add(this.#removals, key(operation.whom, operation.vault), effect);
     if (operation?.does === 'end-vault') add(this.#endings, operation.vault, effect);

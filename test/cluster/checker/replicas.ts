@@ -107,7 +107,7 @@ export class Replicas {
   #findAcknowledged(replica: Replica, call: Call, answeredAt: number): void {
     const { user, syncBegun } = replica;
     const isRead = (vault: string) => this.#memberships.surelyBelongs(user, vault, syncBegun, answeredAt);
-    for (const collection of [user, ...[...this.#memberships.vaults].filter(isRead)]) {
+    for (const collection of [user, ...[...this.#memberships.vaultsOf(user)].filter(isRead)]) {
       this.#findAcknowledgedIn(collection, replica, call, answeredAt);
     }
   }

@@ -106,7 +106,6 @@ export class Circles {
     this.#isStopping = true;
     this.#finishBy = performance.now() + finishLimitMs;
     for (const end of await this.#running) if (end.status === 'rejected') throw end.reason;
-    this.#finishBy = performance.now() + finishLimitMs + restLimitMs;
     await this.#comeToRest();
     this.#options.history.flush();
   }
@@ -120,8 +119,10 @@ export class Circles {
   /** The consequences of an answer may take seconds. The check repeats until nothing is wrong, or the time is over. */
   async #comeToRest(): Promise<void> {
     const { history } = this.#options;
-    const untilMs = performance.now() + restLimitMs;
+    // Before the time is set: the check of a long history takes half a minute.
     const wrongBefore = check(history.entries).length;
+    const untilMs = performance.now() + restLimitMs;
+    this.#finishBy = untilMs + finishLimitMs;
     for (;;) {
       // Twice: the others must get what one device saved in its last operation.
       for (const { device } of [...this.#people, ...this.#people]) await device.sync();
