@@ -25,7 +25,7 @@ export function createMailSender(options: SessionOptions & { readonly http: Outb
 export function countedMailSender(sender: MailSender, registry: Registry): MailSender {
   const attempts = meterOf(registry).counter(
     'scriptorium_mail_attempts_total',
-    'Attempts to hand a mail to a relay that this process has made, by the kind of the relay, what came of them and why. `lost`: the mail was another lane’s by then, and nothing was sent',
+    'Attempts to hand a mail to a relay that this process has made, by the kind of the relay, what came of them and why. `lost`: the mail was another worker’s by then, and nothing was sent',
     ['relay', 'outcome', 'failure'],
   );
   return {
