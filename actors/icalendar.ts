@@ -15,7 +15,7 @@ export const calendarEnd = content(['END:VCALENDAR']);
 /** A calendar with this one component. */
 export const calendarOf = (component: string): string => calendarBegin + component + calendarEnd;
 
-/** Replaces text by text, as one pattern takes four times as long for a text of separators alone. */
+/** Replaces one kind of character after the other: a single pattern takes four times as long for a text of separators alone. */
 export const escaped = (text: string): string =>
   text
     .replaceAll('\\', '\\\\')

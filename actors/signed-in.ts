@@ -37,7 +37,7 @@ export interface SignedInShape<Fields, Ok> extends CommandShape<SignedInRequest<
 const nothing = z.object({});
 type Nothing = z.infer<typeof nothing>;
 
-/** What is absent is empty: the client sends no fields, or is answered none. */
+/** Without `fields` the client sends none, and without `ok` the answer is empty. */
 type Declared<Fields, Ok> = Partial<
   Pick<SignedInShape<Fields, Ok>, 'fields' | 'ok' | 'json' | 'bearerSuffices'>
 >;

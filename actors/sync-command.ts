@@ -5,7 +5,7 @@ import { type Refused, refuse } from './reply.ts';
 export const commandIdPattern = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 const digestPattern = /^[0-9a-f]{64}$/;
 
-/** What is said of it beside the answer of the sync. */
+/** What the answer of a sync says of its command. */
 export const answeredCommandSchema = z.object({
   id: z.string(),
   digest: z.string(),
@@ -15,7 +15,7 @@ export const answeredCommandSchema = z.object({
 });
 export type AnsweredCommand = z.infer<typeof answeredCommandSchema>;
 
-/** The fields as the client sent them. Null stands for a field that was missing or no text. */
+/** The fields as the client sent them. Null stands for a field that is missing, or is not text. */
 export const commandIdentitySchema = z.object({
   id: z.string().nullable(),
   digest: z.string().nullable(),

@@ -6,7 +6,7 @@
  *     target   apply      checks rights and capacity, then writes a row with the next transfer version: from this commit on the
  *                         target is the owner
  *     source   finalize   gives up its row if the target has applied it; if not, its own row takes the next transfer version,
- *                         which ends the transfer. The note goes
+ *                         which ends the transfer. The same commit removes the note
  *
  * - At any moment the owner is the one whose row has the greatest transfer version (the column `hop`).
  * - What moves has one row with each transfer version on the whole server. `apply` and any commit that ends the transfer at the

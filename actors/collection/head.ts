@@ -1,6 +1,6 @@
 /**
- * The head of a collection: how far it has come, and whether it has outgrown its quota. Held by the collection's actor, so "anything new since this
- * token?" compares two numbers in memory.
+ * The head of a collection: its last position, and how much it holds. The collection's actor keeps it in memory. So the question "is
+ * there anything new since this token?" only compares two numbers.
  */
 import { z } from 'zod';
 import { slice } from '../../runtime/slice.ts';
@@ -36,7 +36,7 @@ export const head = slice<Head>({
   initial: { position: 0, updatedAtMicros: 0, items: 0, sizeBytes: 0, itemsThrough: 0 },
 });
 
-/** Undefined in a head of an earlier release, which did not store it. It may then be any position. */
+/** Earlier releases did not store it. Without it, the last item may have any position up to the head's. */
 export const itemsThrough = (of: Head): number => of.itemsThrough ?? of.position;
 
 type CountedRow = Pick<ItemRow, 'size' | 'moved_to'>;
@@ -60,14 +60,15 @@ export function headAfterWrite(
   };
 }
 
-/** The head once `row` is removed, which takes no position. */
+/** The head once `row` is removed. A removal takes no position. */
 export function without(before: Head, row: CountedRow): Head {
   return { ...before, items: before.items - countOf(row), sizeBytes: before.sizeBytes - row.size };
 }
 
 /**
- * The next position, and an updated_at_timestamp later than every one given before. An item that was deleted comes back in a later
- * millisecond: the times of revisions have no microseconds, and tell its two lives apart (revisions/deleted-elsewhere.ts).
+ * The next position, and an updated_at_timestamp later than every one given before. If a deleted item is saved again, its time is in a
+ * later millisecond than the deletion. Revisions store only milliseconds, and these must show which revisions are older than the
+ * deletion (revisions/deleted-elsewhere.ts).
  */
 export function stamp(
   before: Head,

@@ -70,7 +70,7 @@ export function fieldsOf(sent: ClientItem): ClientFields {
   };
 }
 
-/** Bytes of ciphertext and keys this item brings, closely estimated. */
+/** Bytes of the item's ciphertext and key, closely estimated. */
 function sentBytes(sent: ClientItem): number {
   return lengthOf(sent.content) + lengthOf(sent.enc_item_key);
 }

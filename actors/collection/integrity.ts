@@ -47,7 +47,7 @@ export async function clientVersions(
   return versions;
 }
 
-/** The mismatch for one of the server's live items, if there is one. */
+/** How the client's copy of one of the server's live items differs from it; undefined if it does not. */
 export function mismatchOf(row: IntegrityRow, client: ClientVersions): Mismatch | undefined {
   if (row.content_type === itemsKeyContentType) return undefined;
   const held = client.get(row.uuid);

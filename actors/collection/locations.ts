@@ -12,7 +12,7 @@ import { RetryableError } from '../../runtime/errors.ts';
 import { isUuid } from './incoming.ts';
 import { type ItemRow, isForwardingTombstone, item, itemKey, transferVersionOf } from './item.ts';
 
-/** An item has one row for each collection that it was ever in. */
+/** Rows of one item that a look-up reads, at most. An item has a row in each collection that it was ever in. */
 const rowsPerItem = 100;
 
 export type LocationPlans = {

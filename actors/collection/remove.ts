@@ -1,7 +1,7 @@
 /**
- * Removes items outright, except that an item that ever moved, or may be moving, leaves a forwarding tombstone. It keeps the uuid
- * taken. Otherwise another account could take the uuid, and rows of the item left in other collections would seem to belong
- * to the new owner's item.
+ * Removes items outright. Only an item that ever moved, or may be moving, leaves a forwarding tombstone, which keeps its uuid taken.
+ * Otherwise another account could take the uuid. Rows of the item in other collections would then seem to belong to the new owner's
+ * item.
  */
 import type { Turn } from '../../runtime/command.ts';
 import { head, headAfterWrite, without } from './head.ts';

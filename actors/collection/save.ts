@@ -2,7 +2,7 @@
  * Saving one item (docs/protocol/sync.md, "Saving an item"): the checks in their order, then the row that results.
  * Pure: the caller brings the stored row and the head, and writes what comes back.
  *
- * 1. uuid has the form of one                  else uuid_conflict
+ * 1. the uuid is well-formed                   else uuid_conflict
  * 2. (the caller brought the stored row, no matter whose it is)
  * 3. the session may write                     else readonly_error
  * 4. the user is a member of this vault        else shared_vault_*; before the time check, which would show the
@@ -12,7 +12,7 @@
  * 7. based on exactly the stored version       else sync_conflict with the stored row
  * 8. fields are of their types and limits      else content_type_error, content_error, uuid_error
  * 9. the member may do this (vault-rules.ts)   else shared_vault_*
- * 10. a client that knows vaults, if they touch it   else shared_vault_snjs_version_error
+ * 10. the client knows vaults, if the save concerns one   else shared_vault_snjs_version_error
  *
  * An item that passes all of them and names another collection moves there (see transfer.ts), and that collection checks it
  * again. An item that comes from another collection is saved over the row that it had there.

@@ -157,7 +157,7 @@ function wasRejected(view: View, uuid: string): boolean {
   return reserving !== undefined && (isForwardingTombstone(reserving) || transferVersionOf(reserving) > 0);
 }
 
-/** The user who saves. */
+/** The user who saves, and what they may do. */
 export type SavingUser = Pick<Saver, 'userUuid' | 'sessionUuid' | 'readOnly' | 'vault'>;
 
 /** A transfer that the source has prepared. */

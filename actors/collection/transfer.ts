@@ -208,7 +208,7 @@ export interface StoredReads extends Locations {
   readonly stored: KeysResult<typeof item>;
 }
 
-/** The item has not been here since the transfer began, and nothing has ended the transfer. */
+/** Whether the item has not been here since the transfer began, and nothing has ended the transfer. */
 export function canApply(turn: Turn, row: ItemRow, reads: StoredReads): boolean {
   const { uuid } = row;
   const here = reads.stored.get({ collection: turn.self.id, uuid });

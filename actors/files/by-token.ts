@@ -50,6 +50,6 @@ export function deleteByToken(
 export const fileAnswer = (row: FileRow | undefined) =>
   row === undefined ? unknownFile : { ok: storedFileOf(row) };
 
-/** May a download of this upload go on? Without an upload the answer is yes, as the caller has checked the token. */
+/** Whether a download of this upload may go on. Without an upload it may, because the caller has checked the token. */
 export const answerIfUnchanged = (row: FileRow | undefined, uploadUuid: string | undefined) =>
   uploadUuid === undefined || row?.upload_uuid === uploadUuid ? { ok: {} } : unknownFile;

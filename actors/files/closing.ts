@@ -17,7 +17,7 @@ interface Closing<P extends Plans> {
   readonly close: (turn: Turn, reads: PlanResults<P>) => CloseAnswer;
 }
 
-/** Clients close once all their chunks are answered. */
+/** A try fails only if a chunk comes or goes meanwhile. Clients close once all their chunks are answered, so they need one try. */
 const triesMax = 3;
 
 const lost = refuse.badRequest('Chunks of this file were lost before it was closed. Please upload it again.');

@@ -5,8 +5,8 @@
  *     remove    the job removes the first of them from the store, then their rows, and goes on while there are any
  *
  * After a crash between the two the job removes blobs that are gone already, which does no harm. While the store cannot remove,
- * the owner's timer starts the job again. Garbage counts in no quota, so an owner with more garbage than a whole quota gets nothing
- * new. So an owner takes at most two quotas in the store.
+ * the owner's timer starts the job again. Garbage counts in no quota. Instead, an owner whose garbage exceeds a whole quota is refused
+ * new chunks and files. So an owner takes at most two quotas in the store.
  *
  * A removal does not wait for readers. A reader of a file that is deleted or replaced loses the connection; otherwise they could
  * get parts of two files.

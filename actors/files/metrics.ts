@@ -28,15 +28,15 @@ export function countedFileStore(store: OpenFileStore, registry: Registry, check
       return store.freeBytes;
     },
   );
-  const over = (call: FileCall, outcome: FileCallResult) => calls.inc({ call, outcome });
+  const count = (call: FileCall, outcome: FileCallResult) => calls.inc({ call, outcome });
 
   async function counted<T>(call: FileCall, work: () => Promise<T>): Promise<T> {
     try {
       const result = await work();
-      over(call, 'ok');
+      count(call, 'ok');
       return result;
     } catch (error) {
-      over(call, outcomeOf(error));
+      count(call, outcomeOf(error));
       throw error;
     }
   }
@@ -59,7 +59,7 @@ export function countedFileStore(store: OpenFileStore, registry: Registry, check
         outcome = outcomeOf(error);
         throw error;
       } finally {
-        over('read', outcome);
+        count('read', outcome);
       }
     },
     remove: (names) => counted('remove', () => store.remove(names)),

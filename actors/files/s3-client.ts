@@ -8,7 +8,7 @@ export interface S3ClientOptions {
   readonly region: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Whether the bucket is named in the path of an address, and not in its host. By default it is with an endpoint alone. */
+  /** Whether the path of an address names the bucket, and not its host. By default it does if there is an endpoint. */
   readonly isPathStyle: boolean | undefined;
 }
 
@@ -17,7 +17,7 @@ interface S3ClientLimits {
   /** Absent if the caller limits the time itself. */
   readonly requestMs?: number;
   readonly triesMax: number;
-  /** Every body waits until the server asks for it, as one that can be sent only once must. Otherwise only a large body waits. */
+  /** With it, each body waits until the server asks for it. A body that can be sent only once needs this. By default only a large body waits. */
   readonly expectContinueHeader?: true;
 }
 
@@ -54,7 +54,7 @@ export function openS3Client(options: S3ClientOptions, limits: S3ClientLimits): 
 
 type SendRequest = (command: DeleteObjectsCommand) => Promise<DeleteObjectsCommandOutput>;
 
-/** Removes the objects, and stops at one that S3 keeps: returns the code of its reason. An object that is gone is no error. */
+/** Stops at the first object that S3 does not remove, and returns the code of its reason. An object that is gone is no error. */
 export async function removeObjects(
   bucket: string,
   keys: readonly string[],

@@ -374,7 +374,7 @@ function errorOf(error: unknown): FileStoreError {
   return new FileStoreError('unavailable', reasonOf(error));
 }
 
-/** Whether it may work the next time: the connection, or a server that is busy. */
+/** Whether another try may succeed, because the connection broke or the server was busy. */
 function isPassing(error: unknown): boolean {
   if (error instanceof FileStoreError) return false;
   const status = (error as S3Failure).$metadata?.httpStatusCode;

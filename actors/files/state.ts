@@ -39,9 +39,9 @@ export const filesSlice = slice<FilesState>({
 
 /** The clean-up of an owner outside its turns, under the names in the contract of its kind. */
 export interface Cleanup {
-  /** `uploads.ts` */
+  /** It ends overdue uploads (`uploads.ts`). */
   readonly timer: MessageShape<null>;
-  /** `garbage.ts` */
+  /** It removes garbage (`garbage.ts`). */
   readonly remove: JobShape<null>;
 }
 
@@ -64,8 +64,8 @@ export function cleanUpAt(turn: Turn, { timer }: Cleanup, atMs: number): void {
   change(turn, { tendAtMs: atMs });
 }
 
-/** Tells the sweeper about this owner, with their first upload. From then on the sweeper looks for blobs that no row names. */
-export function haveWatched(turn: Turn): void {
+/** Tells the sweeper about this owner at their first upload. From then on the sweeper looks for blobs that no row names. */
+export function tellSweeper(turn: Turn): void {
   if (turn.get(filesSlice).isSwept) return;
   turn.tell(Sweeper, sweeperId).watch();
   change(turn, { isSwept: true });

@@ -215,7 +215,7 @@ export class Stop {
     this.#controller.abort(new FileStoreError('unavailable', new Error(why)));
   }
 
-  /** The call is over. */
+  /** Call when the work is over. */
   end(): void {
     this.#caller?.removeEventListener('abort', this.#callerLeft);
   }

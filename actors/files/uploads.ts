@@ -49,14 +49,15 @@ export const uploadAgeMs = 7_200_000;
 export const uploadsMax = 64;
 /** Chunks of one upload that may be stored at the same time. */
 const pendingMax = 16;
-/** Clients give up after half a minute. */
+/** How long a chunk may be on its way. Clients give up after half a minute. */
 const pendingMostMs = 600_000;
 /** What encryption adds to each chunk. */
 const overheadBytes = 17;
 /** Tolerance for clients that add a little more. */
 const slackBytes = 4_096;
-/** Each chunk is a blob of its own, however small; clients send five million bytes in one. */
+/** Chunks that a file of any size may have. Each is a blob of its own, however small; clients send five million bytes in one. */
 const chunksOfAnyFile = 64;
+/** For each so many bytes of its size, a file may have one chunk more. */
 const usualChunkBytesMin = 65_536;
 
 interface PendingChunk extends Chunk {
@@ -247,7 +248,7 @@ export function closeUpload(
   const upload = openUploadOf(turn, remoteIdentifier);
   if (upload === undefined || upload.storedBytes === 0) return noUpload;
   if (!isWithoutGap(upload.layout)) return incomplete;
-  if (isShattered(upload)) return tooManyChunks;
+  if (hasTooManyChunks(upload)) return tooManyChunks;
   if (replaced !== undefined && isMoving(turn, replaced)) return beingMoved;
   const { uploadUuid, storedBytes: bytes, layout, pending } = upload;
   if (bytes > fileBytesMax) return tooLarge;
@@ -360,10 +361,10 @@ function openUploadOf(turn: Turn, remoteIdentifier: string): Upload | undefined 
   return upload !== undefined && turn.nowMs < upload.endsAtMs ? upload : undefined;
 }
 
-const isShattered = ({ storedBytes, layout }: Upload): boolean =>
+const hasTooManyChunks = ({ storedBytes, layout }: Upload): boolean =>
   chunksIn(layout).length > chunksOfAnyFile + storedBytes / usualChunkBytesMin;
 
-/** Keyed by the chunks that will be there once all that is pending is stored. */
+/** Whether the upload is no larger than announced once all that is pending is stored. A chunk replaces the one with its number. */
 function fits({ unencryptedBytes, layout, pending }: Upload): boolean {
   const bytesByNumber = new Map(
     [...chunksIn(layout), ...pending].map(({ number, bytes }) => [number, bytes]),

@@ -123,7 +123,7 @@ function addressHmac(key: Buffer, { email, workspace }: SignInAddress): string {
   return createHmac('sha256', key).update(`${workspace}\u0000${email}`).digest('hex');
 }
 
-/** Security keys that do not exist, for addresses that have none: as different from each other as real ones are. */
+/** A security key that does not exist, for an address without an account. Such keys differ from each other as much as real ones. */
 
 export interface PseudoCredential {
   /** Base64url, as all clients have it. */

@@ -22,7 +22,7 @@ import {
 } from '../collection/revisions/usage.ts';
 import { ciphertextAsItWas } from '../collection/saved-row.ts';
 import type { FileOwner } from '../files/owner.ts';
-import { haveWatched } from '../files/state.ts';
+import { tellSweeper } from '../files/state.ts';
 import { file, fileKey, storedFileOf } from '../files/tables.ts';
 import { type ClosedFile, putFile } from '../files/uploads.ts';
 import { answerOf, type Refused } from '../reply.ts';
@@ -42,7 +42,7 @@ const pageBytes = 4 * 1_048_576;
 
 interface ImportCollection<P extends Readonly<Record<string, AnyPlan>>> {
   readonly trim: TrimTimer;
-  /** The vault that a collection is; null: a user. */
+  /** The uuid of the vault whose collection it is; null for a user's own. */
   vaultOf(view: View): string | null;
   ownerReads(view: View): P;
   owner(turn: Turn, reads: PlanResults<P>): FileOwner;
@@ -157,7 +157,7 @@ function writeFile(
 ): void {
   const before = files.get(fileKey(turn, imported.remoteIdentifier));
   if (before?.upload_uuid === imported.uploadUuid) return;
-  haveWatched(turn);
+  tellSweeper(turn);
   quota.grow(putFile(turn, cleanup, imported, before));
 }
 
@@ -168,8 +168,8 @@ function fileResponse(view: View, remoteIdentifier: string, files: KeysResult<ty
 
 /*
  * --- the history of items as another server had it. A revision keeps its time and its text. The last two digits of its
- * uuid change, as they name its slot here (`actors/collection/revisions/slots.ts`). That is safe, as clients only take
- * uuids from a new list.
+ * uuid change, because they name its slot here (`actors/collection/revisions/slots.ts`). That is safe: clients ask only for uuids
+ * that a list of this server has shown them.
  */
 
 function writeRevisions(turn: Turn, revisions: readonly ImportedRevision[], trim: TrimTimer): number {

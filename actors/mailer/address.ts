@@ -4,7 +4,7 @@
  */
 import { domainToASCII, domainToUnicode } from 'node:url';
 
-/** RFC 5321, 4.5.3.1: with the brackets of a path 256. */
+/** RFC 5321, 4.5.3.1: a path has 256 characters at most, of which two are brackets. */
 const charactersMax = 254;
 const localCharactersMax = 64;
 const localPart = /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;

@@ -18,7 +18,7 @@ export const deadMap = sliceMap<readonly DeadMail[]>({
   schema: z.array(deadSchema),
 });
 
-/** The dead mail that gives way to this one. */
+/** Remembers a dead mail. Returns the oldest ones of the account, which give way to it. */
 export function rememberDead(turn: Turn, userUuid: string, { id, size }: DeadMail): readonly DeadMail[] {
   const { deadPerAccount } = turn.use(MailSettings).limits;
   const all = [...(turn.entry(deadMap, userUuid) ?? []), { id, size }];

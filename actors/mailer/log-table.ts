@@ -46,11 +46,11 @@ export type AuditRow = RowOf<typeof mailAuditTable>;
 export const auditOperations = ['replace-relays', 'move-credentials', 'test', 'retry', 'discard'] as const;
 export type AuditOperation = (typeof auditOperations)[number];
 
-/** The last position of each, and the position up to which entries are gone. */
+/** The position of the last entry, and the position up to which entries are removed. */
 const span = z.object({ last: z.int(), gone: z.int() });
-type TimeSpan = z.infer<typeof span>;
+type PositionSpan = z.infer<typeof span>;
 
-export const logSlice = slice<{ readonly log: TimeSpan; readonly audit: TimeSpan }>({
+export const logSlice = slice<{ readonly log: PositionSpan; readonly audit: PositionSpan }>({
   name: 'log',
   schema: z.object({ log: span, audit: span }),
   initial: { log: { last: 0, gone: 0 }, audit: { last: 0, gone: 0 } },
@@ -143,7 +143,7 @@ export function auditOperation(
 function trimmed(
   turn: Turn,
   of: typeof mailLogTable | typeof mailAuditTable,
-  { last, gone }: TimeSpan,
+  { last, gone }: PositionSpan,
 ): number {
   const until = Math.min(last - entriesMax, gone + removedPerEntry);
   for (let position = gone + 1; position <= until; position += 1) {

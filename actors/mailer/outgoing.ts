@@ -74,7 +74,7 @@ export async function refusalOfMail(actors: Actors, source: MailSource): Promise
   return answer.why === 'full' ? full(answer.retryAfterMs) : notConfigured;
 }
 
-/** Refusals that stay the same however long the caller waits. */
+/** A refusal that stays the same however long the caller waits. */
 const notConfigured = refuse.badRequest(
   'This server is not set up to send mail.',
   'email-delivery-unavailable',

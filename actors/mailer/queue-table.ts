@@ -204,7 +204,7 @@ function counted(counts: QueueHead['counts'], state: MailState | undefined, by: 
   return state === undefined ? counts : { ...counts, [state]: counts[state] + by };
 }
 
-/** The row that the next sweep looks at first. */
+/** The sweep is armed together with the first row that it may have to remove. */
 function armSweep(turn: Turn, { counts }: QueueHead, { state }: MailRow): void {
   const isFirst = counts.dead + counts.accepted + counts.recalled === 0;
   if (isFirst && (state === 'dead' || over.includes(state))) {

@@ -24,9 +24,9 @@ import { isConfigured } from './relays.ts';
 import type { MailSource } from './sources.ts';
 import { startWorker } from './workers.ts';
 
-/** Timers of the caller repeat this tell. */
+/** After this, a timer of the caller sends the tell again. */
 const retryMs = 3_600_000;
-/** A person waits for the answer of this question. */
+/** Shorter, because a person waits for the answer to `room`. */
 const personRetryMs = 60_000;
 /** More bytes than a sealed mail with a code or a token takes. Callers ask for no larger mail. */
 const shortMailBytes = 4_096;
@@ -100,7 +100,7 @@ const refusal = (why: QueueRefusal, retryAfterMs: number): QueuedMail => ({
   retryAfterMs,
 });
 
-/** The reason for which the queue would refuse a mail of any source now. */
+/** Why the queue would refuse such a mail now; undefined if it would not. */
 function refusalNow(view: View, source: MailSource, bytes: number): QueueRefusal | undefined {
   if (!isConfigured(view)) return 'not-configured';
   return isMailQueueFull(view, source, bytes) ? 'full' : undefined;

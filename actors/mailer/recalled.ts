@@ -43,7 +43,7 @@ export function noteUnwanted(turn: Turn, id: string): void {
   if (!isUnwanted(turn, id)) turn.set(unwantedSlice, [...turn.get(unwantedSlice), id]);
 }
 
-/** No worker is sending it any more. */
+/** Call when no worker is sending the mail any more. */
 export function forgetUnwanted(turn: Turn, id: string): void {
   if (!isUnwanted(turn, id)) return;
   turn.set(

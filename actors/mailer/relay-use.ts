@@ -89,7 +89,7 @@ function freeAt(turn: Turn, relay: Relay): number {
 
 const at = ({ nowMs }: Turn, lengthMs: number): number => Math.floor(nowMs / lengthMs);
 
-/** An attempt through it begins. */
+/** Call when an attempt through the relay begins. */
 export function countAttempt(turn: Turn, relay: Relay): void {
   const use = useOf(turn, relay);
   const minute = at(turn, minuteMs);
@@ -109,7 +109,7 @@ export function pauseRelay(turn: Turn, relay: Relay): void {
   setUse(turn, relay, { ...use, failures: use.failures + 1, pausedUntilMs: turn.nowMs + pauseMs });
 }
 
-/** The relay has answered, so its pause ends. */
+/** Call when the relay has answered. Its pause ends. */
 export function resumeRelay(turn: Turn, relay: Relay): void {
   const use = useOf(turn, relay);
   if (use.failures > 0) setUse(turn, relay, { ...use, failures: 0, pausedUntilMs: 0 });

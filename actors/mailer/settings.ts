@@ -136,7 +136,7 @@ export const mailSettings = sameOnAllNodes(
     },
   }),
 );
-/** Two names, as those who move here may have either. */
+/** Two names, because an installation that moves to this server may use either. */
 export const mailSecrets = secret(
   sameOnAllNodes(
     section('Mail', {

@@ -7,7 +7,7 @@
  * - A password is sent in plain text only to this machine, or if that is allowed as well (`plaintextCredentials`).
  * - Certificates are verified for every host but this machine.
  * - Any failure ends a session, so that none is used again in an unknown state.
- * - A session is kept for a moment after a mail, as mails often come in numbers. It carries a limited number of them.
+ * - A session is kept for a moment after a mail, because several mails often follow each other. It carries a limited number of mails.
  */
 import { connect, type LookupFunction, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';

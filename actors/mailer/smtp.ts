@@ -105,7 +105,7 @@ class SmtpAttempt {
 }
 
 interface ComposedMessage {
-  /** A little more than it has if it has a file: relays take the size of a mail for an estimate (RFC 1870, 3). */
+  /** With a file a little too many: relays take the announced size of a mail for an estimate (RFC 1870, 3). */
   readonly bytes: number;
   readonly open: () => AsyncIterable<Buffer>;
 }

@@ -9,9 +9,9 @@ const minutes = (...counts: readonly number[]): readonly number[] => counts.map(
 type CountedAs = 'to-others' | 'to-account';
 
 export interface SourceRules {
-  /** How long to wait after each failed attempt… */
+  /** How long to wait after each of the first failed attempts. */
   readonly waitsMs: readonly number[];
-  /** …and after any more. Absent: then the mail is dead. */
+  /** How long to wait after each further one. Absent: the mail is dead then. */
   readonly thenEveryMs?: number;
   /** A mail is dead when this old, unless it brings an expiry of its own. Absent: it never is. */
   readonly ageMaxMs?: number;
@@ -26,7 +26,7 @@ export interface SourceRules {
   readonly repeatsUncertain: boolean;
   /** Whether a mailbox that has stopped mail does not get it. Mails that protect an account are sent all the same. */
   readonly mayBeStopped: boolean;
-  /** The daily limit of the account that it counts for, if the account decides how many of these there are. */
+  /** The daily limit that the mail counts for. Absent if the account does not decide how many such mails there are. */
   readonly countedAs?: CountedAs;
 }
 

@@ -51,7 +51,7 @@ export function startWorkers(turn: Turn): void {
   for (const _ of workers) startWorker(turn);
 }
 
-/** A relay can send again. */
+/** Call when a relay can send again. */
 export function wakeWorkers(turn: Turn): void {
   turn.set(workersSlice, { ...turn.get(workersSlice), asleepUntilMs: 0 });
   turn.disarm(Mailer.timers.wake);

@@ -22,7 +22,7 @@ const answerBytesMax = 65_536;
 /** With the minimum time, 16 in a second: Telegram allows a bot 30, the others more. */
 const concurrent = 4;
 const slotMs = 250;
-/** So few that the last one waits for a minute, even if every call takes as long as it may. */
+/** So few that the last one waits for a minute at most, even if each call takes all of its time. */
 const waiting = 16;
 const retryAfterMaxMs = 6 * 3_600_000;
 const twilioCharactersMax = 1_600;

@@ -102,7 +102,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp &
     async send(request) {
       const { call, cancel } = begin(request);
       try {
-        return await inTurn[request.destination](() => subscribe(request, call), call.signal);
+        return await inTurn[request.destination](() => followRedirects(request, call), call.signal);
       } catch (error) {
         throw new OutboundError(failureOf(error, call), call.hasConnected);
       } finally {
@@ -175,7 +175,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp &
     }
   }
 
-  /** Runs only while the caller waits: silence counts only then. */
+  /** Limits the silence of the server. It counts only while the caller waits for it. */
   async function notIdle<T>(
     idleTimeoutMs: number,
     { timeOut }: RunningRequest,
@@ -189,7 +189,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp &
     }
   }
 
-  async function subscribe(request: OutboundRequest, call: OutboundCall): Promise<OutboundAnswer> {
+  async function followRedirects(request: OutboundRequest, call: OutboundCall): Promise<OutboundAnswer> {
     const { answerBytesMax, redirectsMax = 0 } = request;
     let hop = firstHop(request);
     for (let redirects = 0; ; redirects += 1) {
@@ -205,14 +205,14 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp &
 
   async function addressesOf({ url, destination }: Hop, signal: AbortSignal): Promise<readonly string[]> {
     const host = url.hostname.replace(/^\[|\]$/g, '');
-    const addresses = isIP(host) === 0 ? await unlessAborted(named(host, destination), signal) : [host];
+    const addresses = isIP(host) === 0 ? await unlessAborted(resolved(host, destination), signal) : [host];
     if (addresses.length === 0) throw new FailedCall('unresolved');
     if (destination === 'checked' && !addresses.every(isPublic)) throw new FailedCall('refused');
     return addresses;
   }
 
-  /** Empty if it cannot be found out. */
-  function named(host: string, destination: Destination): Promise<readonly string[]> {
+  /** Empty if the name cannot be resolved. */
+  function resolved(host: string, destination: Destination): Promise<readonly string[]> {
     return resolve[destination](host).catch(() => []);
   }
 

@@ -279,7 +279,7 @@ function claimIn(claims: Claims, name: string): unknown {
 function displayText(value: unknown): string | null {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text !== 'string') return null;
-  // Characters that cannot be stored go too; halves of surrogate pairs are among them.
+  // This also removes characters that cannot be stored, such as halves of surrogate pairs.
   const plain = [...text.replaceAll(/\p{C}/gu, '').trim()].slice(0, labelCharactersMax).join('');
   return plain === '' ? null : plain;
 }

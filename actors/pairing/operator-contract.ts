@@ -14,7 +14,7 @@ export const repairReasons = [
 ] as const;
 export const transientFailures = ['network', 'rate-limited', 'provider-unavailable'] as const;
 
-/** Times as ISO text. Nothing that could be used at the provider. */
+/** Times as ISO text. It contains nothing that could be used at the provider. */
 const subscriptionView = z.object({
   subscriptionId: z.string(),
   /** This node has what pairing needs. */

@@ -23,7 +23,7 @@ export const subscriptionsMax = 256;
 export const attemptsPerAdministratorMax = 16;
 
 const attemptSchema = z.object({
-  /** SHA-256 of it, as hex. */
+  /** SHA-256 of the state, as hex. */
   stateHash: z.string(),
   verifier: z.string(),
   /** The uuid of an administrator, or `byOperator`. */
@@ -186,7 +186,7 @@ function sealSet(turn: Turn, seal: PairingSeal): void {
   turn.set(macSlice, { mac: isEmpty ? null : seal.macOf(records) });
 }
 
-/** The expired attempts, and the time at which the next one expires. */
+/** Removes the expired attempts. Returns the others. */
 export function pruneAttempts(turn: Turn, { attempts }: OpenedRecords): ReadonlyMap<string, PairingAttempt> {
   const living = new Map([...attempts].filter(([, { endsAtMs }]) => endsAtMs > turn.nowMs));
   for (const id of attempts.keys()) if (!living.has(id)) removeAttempt(turn, id);

@@ -111,7 +111,7 @@ export const refreshPairing = job(Pairing.jobs.refresh, {
   },
 });
 
-/** The credential to refresh; undefined if there is nothing to refresh any more. */
+/** The refresh token to use; null if there is nothing to refresh any more. */
 function tokenToRefreshBy(turn: Turn, subscriptionId: string, serial: number): string | null {
   const credential = usable(turn, subscriptionId);
   if (credential?.serial !== serial || isPaused(turn, credential)) return null;

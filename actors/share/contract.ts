@@ -15,10 +15,10 @@ export const termsFields = {
 
 export const viewSchema = z.object({ ...termsFields, encryptedPayload: z.string() });
 
-/** Instead of the share. */
+/** The answer in place of a share that the opener has no room for. */
 const needsRoomSchema = z.object({ needsBytes: z.number() });
 
-/** The same for every reason. */
+/** The one refusal, whatever the reason. */
 export const shareNotFound = refuse.notFound('Share not found', 'share-not-found');
 
 const nothing = z.object({});

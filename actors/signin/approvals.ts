@@ -98,7 +98,7 @@ export function takeApproved(turn: Turn, waiting: WaitingDevice, callId: string)
   return true;
 }
 
-/** Ends the approval of a device that has signed in. */
+/** Ends the approval of a device that has met the factor. */
 export function withdrawApproval(turn: Turn, waiting: WaitingDevice): void {
   const approval = findOfDevice(turn, waiting);
   if (approval !== undefined && approval.status !== 'used') turn.removeEntry(approvalMap, approval.uuid);

@@ -17,7 +17,7 @@ import {
 } from '../identity/signin-messages.ts';
 import { answerSchema, type Refusal } from '../reply.ts';
 
-/** More sessions than a browser keeps cookies of for one account. */
+/** The most sessions whose cookies a request may bring. A browser keeps those of fewer for one account. */
 export const cookieSessionsMax = 16;
 
 const nothing = z.object({});
@@ -147,7 +147,7 @@ export const Signin = contract({
       reply: answerSchema(nothing),
     },
 
-    /** Before a signed-in caller's password is checked. Refusals: 423. */
+    /** Counts an attempt, before the password of a signed-in caller is checked. Refusals: 423. */
     debit: { request: nothing, reply: answerSchema(nothing) },
   },
   tells: {

@@ -80,7 +80,7 @@ const networkKey = (turn: Turn, ipAddress: string): string =>
 const deviceKey = (turn: Turn, sessionUuid: string): string =>
   turn.use(SigninKeys).sourceKey(turn.self.id, `session ${sessionUuid}`);
 
-/** The reason for which no attempt may be made now. `captchaPassed`: it has passed, or may still pass. */
+/** Why no attempt may be made now; undefined if one may. `captchaPassed`: the captcha has passed, or may still pass. */
 export function refusedAttempt(
   turn: Turn,
   origin: AttemptOrigin,

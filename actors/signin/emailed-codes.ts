@@ -30,7 +30,7 @@ const windowMs = 3_600_000;
 const requestsOfNetworkMax = 5;
 const requestsOfUnknownMax = 20;
 
-/** Beyond this the oldest goes. Codes of known networks go only when there are no others. */
+/** Networks with a code, at most. Beyond this the oldest code is dropped, those of known networks last. */
 const networksMax = 64;
 
 const requestsSchema = z.object({

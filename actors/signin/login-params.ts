@@ -222,7 +222,7 @@ const codeUsed = refuse.unauthenticated(
   'This two-factor authentication code was used already. Please wait for the next one.',
   'mfa-invalid',
 );
-/** **Needed**: clients that find `email` in the message ask for the mail. */
+/** The word `email` is needed: clients look for it in the message, and then ask for the mail. */
 const mailedMissing = refuse.unauthenticated(
   'Please enter the code that was sent to you by email.',
   'mfa-required',

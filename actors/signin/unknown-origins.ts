@@ -2,9 +2,9 @@
  * The common count of failures from all networks from which nobody has signed in to an address. Networks are cheap, so an attacker
  * with many of them could guess without end if each were only counted separately.
  *
- * The first `unknownOriginAttemptsMax` are free. From then on unknown networks have to wait after each failure, a minute at first and twice as
- * long each time, an hour at most. They are never locked out for good, and do not affect known networks. All is forgotten
- * `captchaLockoutMs` after the last failure.
+ * The first `unknownOriginAttemptsMax` are free. From then on unknown networks have to wait after each failure: a minute at first,
+ * then twice as long each time, an hour at most. They are never locked out for good, and do not affect known networks. The whole
+ * count is forgotten `captchaLockoutMs` after the last failure.
  */
 import { z } from 'zod';
 import type { ClockedView } from '../../runtime/command.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
 
-/** There is one. */
+/** The id of the only sweeper. */
 export const sweeperId = 'files';
 
 export const Sweeper = contract({

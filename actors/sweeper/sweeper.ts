@@ -43,7 +43,7 @@ const roundSlice = slice<{ readonly after: string | null; readonly isArmed: bool
   initial: { after: null, isArmed: false },
 });
 
-/** The names of all blobs that some file has, of the uploads that these are of. */
+/** The names of all blobs that files name, of the same uploads as these blobs. */
 async function namedAmong(run: JobRun, names: readonly string[]): Promise<ReadonlySet<string>> {
   const uploads = [...new Set(names.map(uploadOf).filter((upload) => upload !== undefined))];
   const rows = await run.turn({

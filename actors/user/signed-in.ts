@@ -62,7 +62,7 @@ interface TurnHandler<Fields, Ok, P extends Plans> extends ReadingHandler<Signed
 }
 
 interface ReadHandler<Fields, Ok, P extends Plans> extends ReadingHandler<SignedInRequest<Fields>, P> {
-  /** The answer, where memory alone has it. */
+  /** The answer, if memory alone gives it. */
   readonly known?: (view: View, request: SignedInRequest<Fields>) => Ok | undefined;
   readonly answer: Handler<ClockedView, SignedInRequest<Fields>, P, Ok>;
 }
@@ -209,7 +209,7 @@ const readOnlyAccess = refuse.forbidden('Session has read-only access.', 'read-o
 
 /**
  * A bridge signs in without the password and the second factor. So it may touch nothing that protects the account: credentials,
- * factors, tokens, sessions. It may delete nothing for good, and may not administer.
+ * factors, tokens, sessions. It may not delete the account, its history or a vault, and may not administer.
  */
 const notForBridges = refuse.forbidden('A bridge may not do this. Please use an app that is signed in.');
 

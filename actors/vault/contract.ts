@@ -98,8 +98,8 @@ export const Vault = contract({
     cancelInvites: { request: byMember, reply: z.object({}) },
 
     /**
-     * By a gateway that has sockets of these users. Answers which of them are members, with the numbers of their memberships. If
-     * any is, the gateway is subscribed to this vault from then on.
+     * Called by a gateway that has sockets of these users. Answers which of them are members, with the numbers of their
+     * memberships. If any is, the gateway is subscribed to this vault from then on.
      */
     subscribe: {
       request: z.object({ gateway: z.string(), users: z.array(z.string()).max(subscribersMax).readonly() }),

@@ -2,8 +2,6 @@
 import { dependency } from '../../runtime/dependency.ts';
 import { defaultsOf, integer, type SettingsOf, sameOnAllNodes, section } from '../../runtime/setting.ts';
 
-/** Upper bounds for the settings of shared vaults (`settings.ts`). */
-
 /** Each is an entry in memory of the user's actor. */
 export const membershipsMax = 500;
 /** The commit that ends the vault reads all members and tells each of them. */

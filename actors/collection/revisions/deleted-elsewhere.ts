@@ -6,8 +6,8 @@
  *     look-up    it looks up which other collections the item came through, and tells each (tell-elsewhere.ts)
  *     elsewhere  each removes its own (`deletedElsewhere`). A user also passes it on to vaults, for hosts of an earlier release
  *
- * - The item may have been saved again and have come back before the tell comes. The time of its saves grows wherever it is, and
- *   it comes back in a later millisecond than it was deleted in (`stamp`). So only revisions from before the deletion go.
+ * - The item may have been saved again, and moved back, before the tell arrives. The time of its saves grows wherever it is, and a
+ *   save after the deletion is in a later millisecond (`stamp`). So only revisions from before the deletion are removed.
  * - A collection that has not finalized the transfer of the item yet still holds a revision, and would write it later. The tell
  *   waits for that.
  * - It does not depend on the owner of the item. Their account may be gone, and the item may stay in a vault of others.

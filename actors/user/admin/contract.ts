@@ -10,7 +10,7 @@ const email = z.string().max(1_024).refine(isStorableText);
 const workspace_identifier = z.string().max(256).refine(isStorableText).nullish();
 /** The user in the path. */
 const userUuid = z.string();
-/** Judged in the turn. A caller who is no administrator gets that refusal, for any input. */
+/** The turn checks it, so that a caller who is no administrator gets that refusal for any input. */
 const unchecked = z.unknown().optional();
 const uncheckedSwitch = unchecked.meta({ type: 'boolean' });
 const uncheckedText = unchecked.meta({ type: 'string' });

@@ -72,7 +72,7 @@ const auditEventNames = [
 
 export type AuditEventName = (typeof auditEventNames)[number];
 
-/** A repeat of the same event within the hour is counted here; of a failed sign-in, within the day. */
+/** An entry of the trail. It also counts repeats of its event within the hour, or within the day for a failed sign-in. */
 export const auditEventSchema = z.object({
   /** Each later event has a greater number. */
   number: z.int(),

@@ -9,7 +9,7 @@ import { type TodoResponse, todoResponseSchema } from './todo.ts';
 export { todoResponseSchema } from './todo.ts';
 
 const nothing = z.object({});
-/** Judged in the actor after the feature flag, with a tag of its own for each refusal. */
+/** The actor checks it after the feature flag, and each refusal has a tag of its own. */
 const unchecked = z.unknown().optional();
 
 export const calendarGates = z.object({

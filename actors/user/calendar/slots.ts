@@ -94,5 +94,5 @@ function forgetRequest(turn: Turn, slot: string): boolean {
   return true;
 }
 
-/** Each new want moves the timer, so a want also gives back the older ones. */
+/** Each new request moves the timer, so `want` also gives back older slots that were never kept. */
 export const giveSlotsBackTimer = timer(giveSlotsBack, releaseUnkept);

@@ -234,7 +234,7 @@ export async function verifyAssertion(
 }
 
 /** Any point of the curve P-256, as a COSE key. What verifies by it is refused all the same. */
-const keyOfNobody = Buffer.from(
+const dummyPublicKey = Buffer.from(
   'a5010203262001' +
     '2158206b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296' +
     '2258204fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5',
@@ -242,10 +242,10 @@ const keyOfNobody = Buffer.from(
 );
 
 /** The key that an unknown address seems to have, to take as long over it as over a real one. */
-export const authenticatorOfNobody = ({ id, transports }: PseudoCredential): Authenticator => ({
+export const dummyAuthenticator = ({ id, transports }: PseudoCredential): Authenticator => ({
   uuid: '',
   credentialId: id,
-  publicKey: keyOfNobody,
+  publicKey: dummyPublicKey,
   counter: 0,
   transports: [...transports],
   createdAtMs: 0,

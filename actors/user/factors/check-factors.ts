@@ -24,8 +24,8 @@ import { profileSlice } from '../profile.ts';
 import { acceptAppPassword, findAppPassword } from './app-passwords.ts';
 import {
   authenticatorMap,
-  authenticatorOfNobody,
   descriptorOf,
+  dummyAuthenticator,
   hasAuthenticators,
   noteAuthenticatorUse,
   verifyAssertion,
@@ -33,7 +33,7 @@ import {
 import { Factors } from './contract.ts';
 import { areCodesEmailed } from './emailed-codes.ts';
 import { areRecoveryCodes } from './recovery-codes.ts';
-import { acceptTotp, compareCodeInVain, isTotpCode, isTotpOn } from './totp.ts';
+import { acceptTotp, compareDummyCode, isTotpCode, isTotpOn } from './totp.ts';
 import { acceptTrustedDevice, findTrustedDevice } from './trusted-devices.ts';
 
 type Factor = 'emailed-code' | 'totp' | 'security-key';
@@ -51,7 +51,7 @@ type FactorCheck = z.infer<typeof Factors.commands.checkFactors.request>;
 
 export const checkFactors = workflow(Factors.commands.checkFactors, async (workflow, request) => {
   if (request.isNobody) {
-    await compareInVain(workflow, request);
+    await makeDummyChecks(workflow, request);
     return { stale: true } as const;
   }
   const { isRight, secrets, stored } = await workflow.turn({
@@ -76,14 +76,14 @@ export const checkFactors = workflow(Factors.commands.checkFactors, async (workf
 });
 
 /** For an address that is unknown: what an account with its made-up factor is compared with. */
-async function compareInVain(workflow: Workflow, request: FactorCheck): Promise<void> {
+async function makeDummyChecks(workflow: Workflow, request: FactorCheck): Promise<void> {
   isSecretRight(undefined, request);
   const keys = workflow.use(SigninKeys);
   const factor = keys.pseudoFactor(request);
   const { code, assertion } = request;
-  if (factor === 'totp' && code !== undefined) compareCodeInVain(code);
+  if (factor === 'totp' && code !== undefined) compareDummyCode(code);
   if (factor !== 'security-key' || assertion === undefined) return;
-  const stored = keys.pseudoCredentials(request).map(authenticatorOfNobody);
+  const stored = keys.pseudoCredentials(request).map(dummyAuthenticator);
   await verifyAssertion(stored, assertion, workflow.use(WebAuthnSettings));
 }
 

@@ -30,7 +30,7 @@ const toleranceSeconds = 30;
 const base32 = new ScureBase32Plugin();
 /** A sign-in looks whether its code is right, and then uses it up. */
 const comparisonsOfCode = 2;
-const secretOfNobody = base32.encode(new Uint8Array(secretBytes), { padding: false });
+const dummySecret = base32.encode(new Uint8Array(secretBytes), { padding: false });
 
 const alreadyOn = refuse.badRequest('The authenticator app is on already. Turn it off first.');
 const codeMissing = refuse.badRequest('Enter the code that your authenticator app shows.');
@@ -86,12 +86,12 @@ export function disableTotp(turn: Turn): void {
   turn.set(totpSlice, totpSlice.initial);
 }
 
-/** True: a code of this time, used or not. */
+/** Whether this is a code of this time, used or not. */
 export const isTotpCode = (view: ClockedView, code: string): boolean => ownStepOf(view, code) !== undefined;
 
 /** For an address without an account that seems to have an app: takes as long as a sign-in with a wrong code. */
-export function compareCodeInVain(code: string): void {
-  for (let compared = 0; compared < comparisonsOfCode; compared += 1) stepOf(secretOfNobody, code, offerMs);
+export function compareDummyCode(code: string): void {
+  for (let compared = 0; compared < comparisonsOfCode; compared += 1) stepOf(dummySecret, code, offerMs);
 }
 
 /** Uses a right code up. */

@@ -10,7 +10,7 @@ import {
 } from '../../files/by-token.ts';
 import { closePersisted } from '../../files/closing.ts';
 import { redeem, redeemedOn } from '../../files/redeemed.ts';
-import { haveWatched } from '../../files/state.ts';
+import { tellSweeper } from '../../files/state.ts';
 import { file, fileKey } from '../../files/tables.ts';
 import {
   abandonChunk,
@@ -49,7 +49,7 @@ function writing<Request extends ByToken, Ok>(run: (turn: Turn, request: Request
 const open = command(
   Files.commands.openUpload,
   writing((turn, { claims, uploadUuid }) => {
-    haveWatched(turn);
+    tellSweeper(turn);
     return openUpload(turn, ownFiles(turn), { ...claims, uploadUuid });
   }),
 );
@@ -68,7 +68,7 @@ const finish = command(
   ),
 );
 
-/** The session that began the upload may always do this: it gains nothing by it. */
+/** Checks neither session nor token: nobody gains anything by abandoning a chunk. */
 const abandon = command(Files.commands.abandonChunk, {
   reads: (view, { claims: { remoteIdentifier }, uploadUuid }) =>
     abandonPlan(view, { remoteIdentifier, uploadUuid }),

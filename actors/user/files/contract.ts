@@ -17,7 +17,7 @@ const uuid = z.string().max(64);
 const sizeBytes = z.int().min(0).nullish();
 
 const commands = {
-  /** Refusals: 400 for an invalid uuid, 403 where a read-only session or a bridge asks for more than reading. */
+  /** Refusals: 400 for an invalid uuid, 403 where a read-only session asks for more than reading. */
   mintValetToken: reads({
     fields: z.object({
       operation: z.enum(valetOperations).exclude(['move']),

@@ -41,9 +41,9 @@ export const files = userPart(Files, {
         files: range(file, { after: 0, through: view.get(filesSlice).sequence, limit: purgeBatchMax }),
       }),
       turn: (turn, { files: { rows } }) => {
-        const still = rows.filter((row) => !isMoving(turn, row));
-        for (const row of still) removeFile(turn, cleanup, row);
-        if (still.length > 0) return { left: 'more' };
+        const settled = rows.filter((row) => !isMoving(turn, row));
+        for (const row of settled) removeFile(turn, cleanup, row);
+        if (settled.length > 0) return { left: 'more' };
         // What moves, and what is garbage, waits for others to be done with it.
         return { left: rows.length > 0 || garbageOf(turn) > 0 ? 'later' : 'nothing' };
       },

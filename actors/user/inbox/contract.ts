@@ -57,8 +57,8 @@ export const Inbox = contract({
     /** The owner has taken these items out of the vault. */
     itemsRemoved: z.object({ ...ofVault, itemUuids: z.array(z.string()).readonly(), at }),
     /**
-     * These items are back in the vault, so the notifications of their removal go. For the user who put them back (`byYou`), so
-     * do those about any other item.
+     * These items are back in the vault, so the notifications of their removal no longer count. The user who put them back (`byYou`)
+     * no longer gets those about any other item either.
      */
     itemsRejoined: z.object({
       ...ofVault,
@@ -66,7 +66,7 @@ export const Inbox = contract({
       byYou: z.boolean(),
       at,
     }),
-    /** The user is a member again, so the notification of the removal goes. */
+    /** The user is a member again, so the notification of the removal no longer counts. */
     rejoined: z.object({ ...ofVault, at }),
     /**
      * A new or changed invite. The one that was changed last counts, one for each vault. Only a new one (`isNew`) is pushed; a

@@ -2,9 +2,9 @@
  * The entries of the inbox that a sync returns (docs/protocol/sync.md, "The inbox"): all entries after the client's position. The
  * inbox is bounded, so this has no pages.
  *
- * One position of a token usually covers items and inbox. The two differ if a page was cut, if the sync left out the own items,
- * and for old clients. Those get nothing of the inbox. Then the token has a cursor for the inbox as well. So no token passes an
- * entry that was not given, and the next page does not repeat what this one gave.
+ * One position of a token usually covers items and inbox. If the two differ, the token has a cursor for the inbox as well. They differ
+ * if a page was cut, if the sync left out the user's own items, and for old clients, which get nothing of the inbox. So no token passes
+ * an entry that was not given, and the next page does not repeat what this one gave.
  */
 import { type RangeResult, range, type View } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
@@ -39,7 +39,7 @@ export interface InboxResponse extends InboxEntries {
   readonly tokenAtHead: string;
 }
 
-/** The client has the inbox up to here afterwards. Old clients know no inbox, and get nothing of it. */
+/** After this sync the client has the inbox up to here. Old clients know no inbox, and get nothing of it. */
 const throughOf = (view: View, request: SyncRequest): number =>
   isLegacy(request) ? startOf(view, request) : view.get(head).position;
 

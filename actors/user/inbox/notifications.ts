@@ -73,7 +73,7 @@ const payloadSchema = z.object({
   secondaryIdentifier: z.string().optional(),
 });
 
-/** For a payload that another server wrote. Undefined: it is none. */
+/** For a payload that another server wrote. Undefined: it is not the payload of a notification. */
 export function subjectOfPayload(payload: string): string | undefined {
   try {
     const {

@@ -88,7 +88,7 @@ const read = signedInRead(shape, {
     ),
 });
 
-/** The short answer for a device that has everything, as nearly all have. A user in vaults needs a look into the vaults. */
+/** The short answer for a device that has everything, as nearly all have. It is not for members of vaults, which have to be read. */
 function upToDate(view: View, request: SyncRequest): SyncReply | undefined {
   const now = view.get(head);
   const sync_token = tokenAt(view.self.id, view.use(ItemSettings).generation, now, now.position);
@@ -167,7 +167,7 @@ async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncRe
 
 const saveInSteps = signedInWorkflow(shape, runInSteps);
 
-/** One turn saves all of it. */
+/** Whether one turn saves all of it. */
 const isPlain = (request: SyncRequest, settings: ItemSettings): boolean =>
   fitsOneTurn(request.items ?? none, settings.turnLimits) && !mayConcernVaults(request);
 

@@ -34,7 +34,7 @@ type VaultPlans = {
   readonly vaults: CrossOwnerPlan<typeof vaultTable>;
 };
 
-/** How far the client has one vault. */
+/** Up to where the client has one vault. */
 interface VaultProgress {
   readonly vault: string;
   readonly items: Cursor;
@@ -199,7 +199,7 @@ function vaultProgress(view: View, request: SyncRequest): readonly VaultProgress
 }
 
 /**
- * True: an item of the request may be in a vault, or go to one. Either the request names a vault, or its token says that the
+ * Whether an item of the request may be in a vault, or go to one. Either the request names a vault, or its token says that the
  * client has got items from one.
  */
 export function mayConcernVaults({ items, sync_token, cursor_token }: SyncRequest): boolean {

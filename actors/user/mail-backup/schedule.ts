@@ -102,7 +102,7 @@ export function recallBackup(turn: Turn): void {
   if (isQueued) tellToRecall(turn, mailIdOf(turn, round));
 }
 
-/** Arms a schedule without a timer again. The setting or the address has changed, or a ban or an import has ended. */
+/** If nothing may be sent now, the timer stays off. A change of the setting or address, or the end of a ban or import, arms it again. */
 export function backupIsDue(turn: Turn): void {
   const intervalMs = intervalMsOf(turn);
   if (intervalMs === undefined || !isInUse(turn) || turn.get(importSlice).phase === 'closed') return;

@@ -108,7 +108,7 @@ const revokeShare = signedInWorkflow(PublicShares.commands.revokeShare, async (w
   return workflow.lastTurn({ turn: () => ({ message: 'Share revoked' }) });
 });
 
-/** False: it is none of the account's. */
+/** False: the account has no such share. */
 function revoke(turn: Turn, uuid: string): boolean {
   const share = turn.entry(publicShareMap, uuid);
   if (share === undefined) return false;

@@ -29,13 +29,13 @@ export const publishedReminder = z.object({
 });
 export type PublishedReminderResponse = z.infer<typeof publishedReminder>;
 
-/** Judged in the actor after the feature flag, with a tag of its own for each refusal. */
+/** The actor checks it after the feature flag, and each refusal has a tag of its own. */
 const unchecked = z.unknown().optional();
 
 export const PublishedReminders = contract({
   name: 'user',
   commands: openToBridges({
-    /** Works while the feature is off, as it tells of that. */
+    /** Works while the feature is off too, because it shows whether it is. */
     getDeliveryFlags: reads({
       ok: z.object({
         reminderDeliveryEnabled: z.boolean(),

@@ -35,7 +35,7 @@ import { acceptedNow, armNext, putReminder, setReminder } from './watch.ts';
 const { deliverReminders } = PublishedReminders.jobs;
 
 const minuteMs = 60_000;
-/** An account with very many reminders needs several runs, each of which ends. */
+/** A run ends after this. An account with very many reminders needs several. */
 const runMs = 5 * minuteMs;
 /** The last hand-over of a run may wait a minute for room. */
 const timeoutMs = runMs + 2 * minuteMs;

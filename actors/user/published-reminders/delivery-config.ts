@@ -92,7 +92,7 @@ export const nextDayMs = (nowMs: number): number => (dayOf(nowMs) + 1) * dayMs;
 
 type OwnDelivery = Pick<PublishedReminder, 'channel'> & Pick<ReminderContents, 'destination'>;
 
-/** Undefined: nowhere for now. What the reminder says goes before what the account says. */
+/** Undefined: it goes nowhere for now. The reminder's own channel and destination come before those of the account. */
 export function deliveryTargetOf(
   own: OwnDelivery,
   config: DeliveryConfig | null,

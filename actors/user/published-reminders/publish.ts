@@ -63,7 +63,7 @@ const all = (view: View): readonly PublishedReminder[] => [...view.entries(publi
 const answerRepeat = (workflow: Pick<SignedInWorkflow<unknown>, 'turn'>): Promise<unknown> =>
   workflow.turn({ recorded: true, turn: () => ({}) });
 
-/** The first turn chooses reminders, whose mails are then asked back. The last turn of the command applies the answers. */
+/** Chooses reminders in a turn, and asks the queue to give back their mails. The last turn of the command applies the answers. */
 async function recallChosen(
   workflow: Pick<SignedInWorkflow<unknown>, 'turn' | 'actors' | 'self'>,
   chosen: (turn: Turn) => readonly PublishedReminder[] | Refused,

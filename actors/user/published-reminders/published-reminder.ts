@@ -209,7 +209,7 @@ export function reminderAfterFailure(
 export const isMailQueued = ({ state, via }: PublishedReminder): boolean =>
   state === 'claimed' && via === 'mail';
 
-/** For use once the queue was asked. What it has not given back, it is sending. */
+/** Only for use after the queue was asked: it is sending what it has not given back. */
 export const isInFlight = (reminder: PublishedReminder): boolean =>
   reminder.state === 'in-flight' || isMailQueued(reminder);
 

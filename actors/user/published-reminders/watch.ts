@@ -40,7 +40,7 @@ import {
 const { watchDeliveries } = PublishedReminders.timers;
 const { deliverReminders } = PublishedReminders.jobs;
 
-/** With the mail queue, and with the job. Each works on one at a time. */
+/** The most claims of the mail queue, and of the job. Each works on one at a time. */
 const claimsMax = 20;
 /** The most due reminders in one run of the timer. */
 const dueMax = 50;

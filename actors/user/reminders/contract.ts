@@ -13,7 +13,7 @@ const emailReminder = z.object({
 });
 export type ReminderResponse = z.infer<typeof emailReminder>;
 
-/** Judged in the actor, with one tag for anything wrong. */
+/** The actor checks it, and refuses anything wrong with one tag. */
 const unchecked = z.unknown().optional();
 
 export const Reminders = contract({

@@ -23,7 +23,7 @@ const expiryMs = 7 * dayMs;
 const retentionMs = 30 * dayMs;
 /** How often to try again while the operator or the user has turned reminders off. */
 const gatePauseMs = 15 * minuteMs;
-/** Only a few that are later than this leave in a minute. */
+/** If reminders are later than this, only a few of them leave in a minute. */
 const lateMs = 10 * minuteMs;
 const latePerMinute = 5;
 

@@ -8,7 +8,7 @@ const requestUuid = z.string().max(64);
 
 export const exportParts = ['items', 'revisions', 'files'] as const;
 
-/** Where a page begins: after this position in the own rows, or in those of a vault. */
+/** Where a page begins: after this position in the account's own rows, or in those of a vault. */
 export const exportCursorSchema = z.object({
   part: z.enum(exportParts),
   vault: z.string().nullable(),

@@ -29,9 +29,9 @@ export const Revisions = contract({
   },
   timers: revisionTimerShapes,
   tells: {
-    /** Items were deleted here that had been in other collections. Their history there goes. */
+    /** Items were deleted here that had been in other collections before. Their history there has to be removed. */
     deletedHere: deletedElsewherePayload,
-    /** Items that were here once were deleted in another collection. */
+    /** Items that had been here before were deleted in another collection. Their history here has to be removed. */
     deletedElsewhere: deletedElsewherePayload,
   },
 });

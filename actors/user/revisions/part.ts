@@ -136,8 +136,8 @@ const deletedHere = tell(Revisions.tells.deletedHere, {
 });
 
 /**
- * Hosts of an earlier release tell the owner of the item alone. So this tells the vaults that the item came through, which may
- * have heard already. They tell nobody. An account that is being purged tells them, too.
+ * Hosts of an earlier release tell only the owner of the item. So the owner tells the vaults that the item came through, even if they
+ * know already. Vaults pass nothing on. An account that is being purged tells them, too.
  */
 const deletedElsewhere = tell(Revisions.tells.deletedElsewhere, {
   reads: (view, payload) => ({ ...remainingRevisionsPlan(view, payload), ...formerCollectionsPlan(payload) }),

@@ -45,7 +45,7 @@ function openLegacySession(turn: Turn, newSession: NewSession): GrantedSession {
   return { token, sessionUuid: uuid };
 }
 
-/** Makes room first, where there is none. */
+/** If the account has as many sessions as it can have, drops one first. */
 function keepSession(
   turn: Turn,
   newSession: NewSession & { readonly legacy?: true },

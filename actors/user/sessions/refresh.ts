@@ -48,8 +48,8 @@ function refreshSession(
 }
 
 function retireCurrent(session: Session, nowMs: number, graceStartMs: number): Session {
-  const still = inGrace(session.replaced, graceStartMs);
-  return { ...session, replaced: [...still, { ...session.current, replacedAtMs: nowMs }] };
+  const remaining = inGrace(session.replaced, graceStartMs);
+  return { ...session, replaced: [...remaining, { ...session.current, replacedAtMs: nowMs }] };
 }
 
 /** The client may try again once the oldest pair leaves grace. */

@@ -150,7 +150,7 @@ export const graceStartMsOf = (view: ClockedView): number =>
 export const inGrace = (replaced: readonly ReplacedPair[], graceStartMs: number): readonly ReplacedPair[] =>
   replaced.filter(({ replacedAtMs }) => replacedAtMs > graceStartMs);
 
-/** The only way in which sessions end: their tokens become worthless, and their sockets close. */
+/** Every session ends by this: its tokens become worthless, and its sockets close. */
 export function endSessions(turn: Turn, uuids: Iterable<string>): void {
   const ended = [...uuids];
   for (const uuid of ended) turn.removeEntry(sessionMap, uuid);

@@ -132,7 +132,7 @@ export function checkedValue(
   return why === undefined ? { value } : { why };
 }
 
-/** True: an import may not bring it. It may bring any setting as null. */
+/** Whether an import may not bring this value. It may bring any known setting as null. */
 export function isRefusedSetting(inputName: string, value: string | undefined): boolean {
   const name = settingNamed(inputName);
   if (name === undefined) return true;

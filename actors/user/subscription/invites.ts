@@ -124,7 +124,7 @@ export const listInvites = signedInRead(Subscription.commands.listInvites, (view
   return { invitations };
 });
 
-/** False: it is none of the account's own. */
+/** False: the account has sent no such invite. */
 export function cancelInvite(turn: Turn, inviteUuid: string): boolean {
   const invite = currentInvite(turn, inviteUuid);
   if (invite === undefined) return false;

@@ -43,6 +43,6 @@ export function ownSubscription(view: View) {
 export const ownSubscriptionId = (view: View): number =>
   view.get(premiumSlice)?.subscriptionId ?? derivedId(view.self.id);
 
-/** A number of ten digits that never changes for the account, as clients know them. */
+/** A number that never changes for the account. It has ten digits, like those that clients know. */
 const derivedId = (userUuid: string): number =>
   1_000_000_000 + (Number.parseInt(derivedUuid(`subscription ${userUuid}`).slice(0, 8), 16) % 1_000_000_000);

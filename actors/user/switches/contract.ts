@@ -24,7 +24,7 @@ export type SwitchResponse = z.infer<typeof deadManSwitch>;
 
 const switchId = z.string().max(64);
 
-/** Judged in the actor, with one tag for anything wrong. */
+/** The actor checks it, and refuses anything wrong with one tag. */
 const unchecked = z.unknown().optional();
 
 export const Switches = contract({

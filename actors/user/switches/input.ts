@@ -39,7 +39,7 @@ function recipientOf(input: unknown): string | undefined {
   return typeof input === 'string' ? mailAddress(input.trim()) : undefined;
 }
 
-/** The link as it was sent, as its fragment is a key. Only a server on this machine may have no https. */
+/** The link exactly as it was sent, because its fragment is a key. Only a server on this machine may do without https. */
 function linkOf(input: unknown): string | undefined {
   if (typeof input !== 'string') return undefined;
   const link = input.trim();

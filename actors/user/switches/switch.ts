@@ -30,11 +30,11 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
 const watchEveryMs = 5 * minuteMs;
-/** The last part before a deadline, with looks at that pace. */
+/** So long before a deadline, the timer looks every five minutes. */
 const closeMs = hourMs;
-/** The part before a deadline that has looks at all. */
+/** So long before a deadline, the timer begins to look. */
 const watchMs = dayMs;
-/** On a server that is running, looks are less late than this. */
+/** On a running server, a look is less late than this. */
 const lateMs = 10 * minuteMs;
 /** The least time that an owner gets after an outage: enough for a warning to reach them. */
 const graceMinMs = hourMs;

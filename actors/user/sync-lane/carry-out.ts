@@ -88,7 +88,7 @@ export async function carryOut<P extends Plans>(
   const attempt = { request, identity, callId: workflow.callId };
   const begun = sync.isPlain ? await inOneTurn(workflow, attempt, sync) : await begin(workflow, attempt);
   const { entry, reply: answer } = begun;
-  // With a result, no second attempt has to be kept away.
+  // Once there is a result, no second attempt has to be kept away.
   const release = () => begun.memory.release(begun.key, identity.hold ?? workflow.callId);
   if (answer !== undefined) {
     release();

@@ -15,7 +15,7 @@ type AskVault = Ask<typeof Vault.commands>;
 /** How many vaults one caller asks at the same time. */
 const concurrencyMax = 8;
 
-/** The form that vaults know. Undefined: it is no uuid. */
+/** A uuid in lower case, as vaults know it. Undefined: the text is not a uuid. */
 export const uuidOf = (text: string): string | undefined => (isUuid(text) ? text.toLowerCase() : undefined);
 
 /** For a text that names no user. The vault then checks the caller first, and refuses. */

@@ -80,7 +80,7 @@ export const Vaults = contract({
   /** From vaults, in no order (`memberships.ts`). */
   tells: {
     joined: membership,
-    /** The same tell notifies the user, as one commit may end a thousand memberships. `at` is as in the inbox. */
+    /** It also notifies the user: one commit may end a thousand memberships, so each gets a single tell. `at` is as in the inbox. */
     left: membership.extend({ at: z.int() }),
     /** The vault has invited the user for the first time. */
     mailVaultInvite: z.object({ inviteUuid: z.string() }),

@@ -6,7 +6,7 @@ import { answerToRepeatedClose, invalidToken, refusalOfChunk } from '../../files
 import { closePersisted } from '../../files/closing.ts';
 import { noSpace } from '../../files/owner.ts';
 import { redeem, redeemedOn } from '../../files/redeemed.ts';
-import { haveWatched } from '../../files/state.ts';
+import { tellSweeper } from '../../files/state.ts';
 import { file, fileKey } from '../../files/tables.ts';
 import {
   abandonChunk,
@@ -32,7 +32,7 @@ import { accessOf, accessPlan, refusalOfToken, rightsOf } from './access.ts';
 import { VaultFiles } from './contract.ts';
 import { grantMap, releaseAt, vaultFiles } from './own-files.ts';
 
-/** Time after the end of an upload. Then the owner stops counting its room, even if it heard of no end. */
+/** So long after the end of an upload, the owner stops counting its room, even if nobody has told the owner of that end. */
 const graceMs = 3_600_000;
 
 export const ownerChanged: Refused = refuse.notNow(
@@ -67,7 +67,7 @@ interface QuotaHold {
   readonly givesUp?: string;
 }
 
-/** Asks the owner to grant room for all that an upload, or a file that comes, holds. */
+/** Asks the owner to grant room for all that an upload, or an incoming file, holds. */
 export async function holdAt(
   { actors, nowMs }: Pick<Workflow, 'actors' | 'nowMs'>,
   ownerUuid: string,
@@ -140,7 +140,7 @@ const open = workflow(VaultFiles.commands.openUpload, {
     if (isRefused(hold)) return hold;
     const opened = await steps.turn(
       granted(claims, first.ownerUuid, held, (turn, vault) => {
-        haveWatched(turn);
+        tellSweeper(turn);
         const { givesUp } = hold;
         if (givesUp !== undefined && !giveUpUnsent(turn, vaultFiles(turn, vault), givesUp))
           return tooManyUploads;
@@ -183,7 +183,7 @@ const finish = workflow(VaultFiles.commands.finishChunk, async (steps, { claims,
   return answerOf(await steps.turn(writing(claims, run)));
 });
 
-/** The member who began the upload may do so even without other rights, as nothing is gained by it. */
+/** Checks no rights: a member who has lost theirs may still abandon a chunk, because nobody gains anything by it. */
 const abandon = command(VaultFiles.commands.abandonChunk, {
   reads: (view, { claims: { remoteIdentifier }, uploadUuid }) =>
     abandonPlan(view, { remoteIdentifier, uploadUuid }),

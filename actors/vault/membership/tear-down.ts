@@ -25,7 +25,7 @@ export const tearDownTimer = (hooks: RaisedHooks) =>
       revisions: range(revision, {
         after: 0,
         through: view.get(revisionUsageSlice).endOffset,
-        // The last item may go before the turn: one tells whether there are any.
+        // The last item may leave before the turn runs. One row is enough to tell whether revisions are left.
         limit: view.get(head).items === 0 ? revisionBatchMax : 1,
         columns: ['item_uuid', 'slot'],
       }),

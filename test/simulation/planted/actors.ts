@@ -384,8 +384,8 @@ export const bugs: readonly PlantedBug[] = [
     edits: [
       {
         file: 'actors/user/sessions/refresh.ts',
-        find: '  return { ...session, replaced: [...still, { ...session.current, replacedAtMs: nowMs }] };',
-        replace: '  return { ...session, replaced: [...still] };',
+        find: '  return { ...session, replaced: [...remaining, { ...session.current, replacedAtMs: nowMs }] };',
+        replace: '  return { ...session, replaced: [...remaining] };',
       },
     ],
   },
