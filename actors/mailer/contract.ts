@@ -169,7 +169,7 @@ export const Mailer = contract({
     queue: mailSchema,
     /** The same, for callers that need no answer. */
     recall: recallSchema,
-    /** The account was deleted: its counts are removed. */
+    /** The account was deleted: its counts and its dead mails are removed. */
     forgetSender: z.object({ userUuid: z.string() }),
   },
   timers: {

@@ -17,6 +17,8 @@ import { SigninKeys } from '../identity/signin-keys.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
 import { openContent } from './content.ts';
 import { Mailer, type SealedMail } from './contract.ts';
+import { deadMap } from './dead.ts';
+import { dropDead } from './queue-table.ts';
 import { MailSettings } from './settings.ts';
 import { rulesOf } from './sources.ts';
 
@@ -119,6 +121,7 @@ export const dayOf = (nowMs: number): number => Math.floor(nowMs / dayMs);
 
 export const forgetSenderTell = tell(Mailer.tells.forgetSender, (turn, { userUuid }) => {
   for (const what of [userUuid, `${userUuid} to-account`]) turn.remove(mailSenderTable, keyOf(turn, what));
+  dropDead(turn, userUuid, turn.entry(deadMap, userUuid) ?? []);
 });
 
 /** Bars this mailbox from further mails for good. */

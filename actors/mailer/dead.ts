@@ -8,7 +8,7 @@ import { sliceMap } from '../../runtime/slice.ts';
 import { MailSettings, mailsMax } from './settings.ts';
 
 const deadSchema = z.object({ id: z.string(), size: z.int() });
-type DeadMail = z.infer<typeof deadSchema>;
+export type DeadMail = z.infer<typeof deadSchema>;
 
 /** Keyed by the account that they were sent for, the oldest first. */
 export const deadMap = sliceMap<readonly DeadMail[]>({

@@ -15,7 +15,7 @@ import { MailDiskSpace } from './capacity.ts';
 import { Mailer, type MailOutcome, mailerId, mailOutcomeSchema, mailSourceSchema } from './contract.ts';
 import { mailer } from './mailer.ts';
 import { MailAdministration } from './operator-contract.ts';
-import { sealMail, tellToRecall, tellToSend } from './outgoing.ts';
+import { sealMail, tellToForgetSender, tellToRecall, tellToSend } from './outgoing.ts';
 import { MailSender, type SendResult } from './sender.ts';
 import { defaultMailSettings, MailSettings } from './settings.ts';
 import type { MailSource } from './sources.ts';
@@ -61,6 +61,10 @@ const author = kind({
     ),
     recall: command({ request: z.object({ id: z.string() }), reply: z.null() }, (turn, { id }) => {
       tellToRecall(turn, id);
+      return null;
+    }),
+    forget: command({ request: z.null(), reply: z.null() }, (turn) => {
+      tellToForgetSender(turn);
       return null;
     }),
     outcomes: command({ request: z.null(), reply: z.any() }, (turn) => turn.get(outcomes)),
@@ -523,6 +527,22 @@ test('an account keeps a bounded number of dead mails: the newest replaces the o
     await clock.advance(minuteMs);
   }
   t.deepEqual(await dead(), []);
+});
+
+test('an account that is deleted leaves no dead mails behind', async (t) => {
+  const { send, postbox, administration, ann, clock } = await start(t);
+  postbox.answer = () => ({ result: 'rejected', failure: 'rejected' });
+  for (const id of ['one', 'two']) await send(id, 'invite');
+  await send('other', 'invite', 'bob@example.test', 'ben');
+  await ann().forget(null);
+  await clock.advance(10_000);
+  const page = await administration().listQueue({ state: 'dead' });
+  t.deepEqual('ok' in page ? page.ok.records.map(({ id }) => id) : page, ['other']);
+  t.is((await administration().health({})).mails.dead, 1);
+  postbox.answer = () => undefined;
+  await send('one', 'invite');
+  await clock.advance(10_000);
+  t.deepEqual(postbox.messages, []);
 });
 
 for (const source of ['email-reminder', 'dead-man-switch'] as const) {

@@ -18,7 +18,7 @@ import { keyed } from '../../runtime/contract.ts';
 import { slice } from '../../runtime/slice.ts';
 import { type RowOf, table } from '../../runtime/table.ts';
 import { Mailer, type MailFailure, type SealedMail } from './contract.ts';
-import { forgetDead, rememberDead } from './dead.ts';
+import { type DeadMail, forgetDead, rememberDead } from './dead.ts';
 import { countRecalled, mayRememberRecalled } from './recalled.ts';
 import { type MailSource, rulesOf } from './sources.ts';
 
@@ -178,13 +178,16 @@ export function writeMail(turn: Turn, before: CountedMail | undefined, changed: 
   armSweep(turn, head, row);
   if (isRecalled) countRecalled(turn, row.user_uuid, 1);
   if (before?.state === 'dead') forgetDead(turn, before.user_uuid, before.id);
-  if (row.state === 'dead') {
-    for (const each of rememberDead(turn, row.user_uuid, row)) {
-      const dead = { ...each, user_uuid: row.user_uuid, state: 'dead' } as const;
-      writeMail(turn, dead, tombstoneOf(turn, { id: each.id, userUuid: row.user_uuid }));
-    }
-  }
+  if (row.state === 'dead') dropDead(turn, row.user_uuid, rememberDead(turn, row.user_uuid, row));
   return row;
+}
+
+/** Removes dead mails of an account. Nobody can try them again, and nothing queues them again. */
+export function dropDead(turn: Turn, userUuid: string, mails: readonly DeadMail[]): void {
+  for (const each of mails) {
+    const dead = { ...each, user_uuid: userUuid, state: 'dead' } as const;
+    writeMail(turn, dead, tombstoneOf(turn, { id: each.id, userUuid }));
+  }
 }
 
 export function removeMail(turn: Turn, { id, user_uuid, state, size }: CountedMail): void {
