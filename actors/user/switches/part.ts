@@ -28,6 +28,7 @@ import {
   resumeSwitches,
   setSwitch,
   switchMailOutcome,
+  warnAgain,
   watchSwitchesTimer,
 } from './watch.ts';
 
@@ -125,6 +126,9 @@ export const switches = userPart(Switches, {
     accountDeleted: forgetSwitches,
     banned: pauseSwitches,
     unbanned: resumeSwitches,
+    credentialsChanged: (turn, { hasMoved }) => {
+      if (hasMoved) warnAgain(turn);
+    },
     mailOutcome: { listener: 'switch', turn: switchMailOutcome },
   },
 });

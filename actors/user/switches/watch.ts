@@ -96,6 +96,19 @@ export function switchMailOutcome(turn: Turn, uuid: string, round: number, outco
   }
 }
 
+/**
+ * The account has another address. Warns again there, also if the former address has got the warning. If it has not, that warning is
+ * recalled. A recalled mail uses up its id, so another round begins, with the same deadline.
+ */
+export function warnAgain(turn: Turn): void {
+  for (const each of turn.entries(switchMap).values()) {
+    if (each.state !== 'armed' || each.warnAtMs !== null) continue;
+    recallMails(turn, each);
+    turn.setEntry(switchMap, each.uuid, { ...each, warnAtMs: turn.nowMs, round: each.round + 1 });
+  }
+  schedule.arm(turn);
+}
+
 /** Nothing is sent for a banned account. */
 export function pauseSwitches(turn: Turn): void {
   for (const each of turn.entries(switchMap).values()) recallMails(turn, each);

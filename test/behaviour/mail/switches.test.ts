@@ -52,7 +52,24 @@ async function started(t: ExecutionContext, options: ServerOptions = {}) {
     await comesNear(deadline);
     await lives(deadline);
   };
-  return { server, phone, postbox, make, checkIn, listed, toBob, toOwner, lives, nears, comesNear, passes };
+  const move = async () => {
+    const { access, userUuid, password } = phone.account;
+    const moved = await server.call('PUT', `/v1/users/${userUuid}/attributes/credentials`, {
+      bearer: access,
+      body: {
+        current_password: password,
+        new_password: password,
+        new_email: 'alice@new.example',
+        pw_nonce: 'nonce',
+        api: '20200115',
+        version: '004',
+      },
+    });
+    t.is(moved.status, 200);
+    await server.advance(10_000);
+  };
+  const advance = { lives, nears, comesNear, passes };
+  return { server, phone, postbox, make, checkIn, listed, mailsTo, toBob, toOwner, move, ...advance };
 }
 
 const setBan = ({ host }: TestServer, userUuid: string, banned: boolean) =>
@@ -316,24 +333,30 @@ test('nothing is sent for an account while it is banned; afterwards its deadline
 });
 
 test('a switch warns and writes for the address that the account has then', async (t) => {
-  const { phone, server, make, toOwner, nears } = await started(t);
+  const { make, move, toOwner, nears } = await started(t);
   const { deadline } = await make();
-  const { access, userUuid, password } = phone.account;
-  const moved = await server.call('PUT', `/v1/users/${userUuid}/attributes/credentials`, {
-    bearer: access,
-    body: {
-      current_password: password,
-      new_password: password,
-      new_email: 'alice@new.example',
-      pw_nonce: 'nonce',
-      api: '20200115',
-      version: '004',
-    },
-  });
-  t.is(moved.status, 200);
+  await move();
   const before = toOwner().length;
   await nears(deadline - dayMs + minuteMs);
   t.is(toOwner().length, before);
+});
+
+test('a warning that has not left goes to the new address of the account, and not to the old one', async (t) => {
+  const { make, move, mailsTo, toOwner, toBob, postbox, nears, lives } = await started(t);
+  const { deadline } = await make();
+  postbox.answer = () => ({ result: 'transient', failure: 'provider' });
+  await nears(deadline - dayMs + minuteMs);
+  await move();
+  postbox.answer = () => undefined;
+  for (const left of [12, 6, 3, 1.5, 1]) await nears(deadline - left * hourMs + minuteMs);
+  await lives(deadline);
+  const subjects = (mails: readonly { subject: string }[]) => mails.map(({ subject }) => subject);
+  t.deepEqual(subjects(toOwner()), ['The address of your notes has changed']);
+  t.deepEqual(subjects(mailsTo('alice@new.example')), [
+    "Your dead man's switch is about to fire",
+    "Your dead man's switch has fired",
+  ]);
+  t.is(toBob().length, 1);
 });
 
 test('there are a hundred at most', async (t) => {
