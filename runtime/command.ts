@@ -54,6 +54,8 @@ export interface LookupPlan<T extends AnyTable> {
   readonly limit?: number;
   /** With a limit: the values of the key's other columns in the last row of the page before. */
   readonly after?: Partial<RowOf<T>>;
+  /** With a limit: the last rows of each value come first. */
+  readonly descending?: true;
 }
 
 /** An owner to read rows from, and the position that the reader has reached. */
@@ -175,6 +177,12 @@ export const lookup = <T extends AnyTable>(
   ...(limit !== undefined && { limit }),
   ...(after !== undefined && { after }),
 });
+/** A look-up with a limit, in descending order of the key's other columns. */
+export const lookupLast = <T extends AnyTable>(
+  table: T,
+  values: readonly Partial<RowOf<T>>[],
+  limit: number,
+): LookupPlan<T> => ({ plan: 'lookup', table, values, limit, descending: true });
 export const crossOwner = <T extends AnyTable>(
   table: T,
   options: Omit<CrossOwnerPlan<T>, 'plan' | 'table'>,

@@ -6,6 +6,7 @@ import {
   type LookupPlan,
   type LookupResult,
   lookup,
+  lookupLast,
   type View,
 } from '../../runtime/command.ts';
 import { RetryableError } from '../../runtime/errors.ts';
@@ -36,7 +37,8 @@ export const locationsPlan = (uuids: readonly string[]): LocationPlans =>
           uuids.map((uuid) => ({ uuid, born: true })),
           uuids.length,
         ),
-        moved: lookup(
+        // The row in the owning collection has the greatest transfer version, so no limit may cut it off.
+        moved: lookupLast(
           item,
           uuids.map((uuid) => ({ uuid })),
           uuids.length * rowsPerItem,

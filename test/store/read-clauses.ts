@@ -233,6 +233,28 @@ export const readClauses: readonly Clause[] = [
     },
   },
   {
+    name: 'a look-up in descending order gives the last rows of each value, and the values as they were asked',
+    async check({ store }) {
+      const seats = [
+        seat(1, 'a', 'us'),
+        seat(2, 'b', 'eu'),
+        seat(3, 'a', 'eu'),
+        seat(4, 'a', 'asia'),
+        seat(5, 'a', null),
+      ];
+      await commitWrites(store, ada, seats);
+      const found = async (limit: number, ...codes: string[]) => {
+        const values = codes.map((code) => ({ code }));
+        const read = { read: 'lookup', table: seatTable, unique: ['code'], values } as const;
+        const [answer] = await store.read([{ ...read, limit, descending: true }]);
+        return [answer?.rows.map((row) => row['number']), answer?.complete];
+      };
+      assert.deepEqual(await found(9, 'a', 'b'), [[1, 3, 4, 2], true]);
+      assert.deepEqual(await found(9, 'b', 'a'), [[2, 1, 3, 4], true]);
+      assert.deepEqual(await found(2, 'a'), [[1, 3], false]);
+    },
+  },
+  {
     name: 'a look-up with a limit comes without the large column, and orders numbers as such',
     async check({ store }) {
       const large = 'z'.repeat(700_000);

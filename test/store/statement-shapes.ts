@@ -48,9 +48,10 @@ export function readTexts(of: AnyTable): readonly string[] {
       { read: 'keys', table: of, keys: values, budgetBytes } as const,
       ...uniques.map((unique) => ({ read: 'lookup', table: of, unique, values, budgetBytes }) as const),
     ]),
-    ...uniques.map(
-      (unique) => ({ read: 'lookup', table: of, unique: unique.slice(0, 1), values, limit: 9 }) as const,
-    ),
+    ...uniques.flatMap((unique) => {
+      const read = { read: 'lookup', table: of, unique: unique.slice(0, 1), values, limit: 9 } as const;
+      return [read, { ...read, descending: true } as const];
+    }),
     ...(of.order === undefined ? [] : [...ranges(of), ...crossOwnerReads(of)]),
   ];
   return dialects.flatMap((dialect) => reads.map((read) => planRead(read, dialect).statement.text));

@@ -431,6 +431,16 @@ export const wrongVariants: readonly WrongVariant[] = [
     },
   },
   {
+    name: 'a look-up in descending order begins with the first rows',
+    caughtBy:
+      'a look-up in descending order gives the last rows of each value, and the values as they were asked',
+    sql: {
+      ...storeSql,
+      planRead: (read) =>
+        storeSql.planRead(read.read === 'lookup' ? { ...read, descending: undefined } : read),
+    },
+  },
+  {
     name: 'a range is always complete',
     caughtBy: 'a range cut by its limit is incomplete; one that ends exactly at it is complete',
     sql: {

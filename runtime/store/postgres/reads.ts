@@ -55,9 +55,10 @@ function limitedLookup(read: LookupRead, limit: number, dialect: Dialect): Plann
       ...afterIn(read, parameters),
     ].join(' AND ');
   // None of them is null. For a nullable column, both databases are told the same order of nulls, though there are none.
-  const nulls = (column: string) => (isNullable(columnsOf(table)[column] ?? '') ? ' NULLS LAST' : '');
+  const [direction, place] = read.descending ? [' DESC', ' NULLS FIRST'] : ['', ' NULLS LAST'];
+  const nulls = (column: string) => (isNullable(columnsOf(table)[column] ?? '') ? place : '');
   const inKey = (alias: string) =>
-    key.map((column) => `${alias}.${ident(column)}${nulls(column)}`).join(', ');
+    key.map((column) => `${alias}.${ident(column)}${direction}${nulls(column)}`).join(', ');
   const max = parameters.add('int8', limit + 1);
   const found = firstOfEach({
     dialect,

@@ -421,3 +421,21 @@ test('every item comes home once, whichever commit its host dies around', async 
   });
   t.true(deaths >= 10);
 });
+
+test('an item that was in more than a hundred vaults still moves, and returns to its owner', async (t) => {
+  const { server, alice } = await started(t);
+  let vault = '';
+  let version = 0;
+  for (let moves = 0; moves < 103; moves += 1) {
+    vault = await makeVault(alice);
+    const [item] = await saved(t, alice, inVault(vault, { updated_at_timestamp: version }));
+    t.is(item?.shared_vault_uuid, vault);
+    version = item?.updated_at_timestamp ?? 0;
+  }
+  await alice.call('DELETE', `${vaults}/${vault}`);
+  await server.advance(10_000);
+  t.deepEqual(
+    (await held(alice)).map((item) => item.shared_vault_uuid),
+    [null],
+  );
+});
