@@ -17,6 +17,7 @@ import { outgoingTransferMap } from '../../collection/transfer.ts';
 import { vaultPart } from '../hooks.ts';
 import { memberKey } from '../member-list.ts';
 import { statusSlice } from '../state.ts';
+import { successorOfOwner } from '../successors.ts';
 import { memberTable } from '../tables.ts';
 import { VaultItems } from './contract.ts';
 import { handItemsOnSoon, handItemsOnTimer } from './hand-on.ts';
@@ -36,7 +37,8 @@ const getItem = sharedRead(VaultItems.commands.getItem, {
   answer: (view, { by, uuid }, { member, ...reads }) => {
     const isMember = view.get(statusSlice) === 'open' && member.get(memberKey(view, by)) !== undefined;
     const row = isMember ? itemHere(view, uuid, reads) : undefined;
-    return { item: row?.owner_uuid === by ? fullItem(row, uuid) : null };
+    const isOwn = row !== undefined && successorOfOwner(view, row.owner_uuid) === by;
+    return { item: isOwn ? fullItem({ ...row, owner_uuid: by }, uuid) : null };
   },
 });
 

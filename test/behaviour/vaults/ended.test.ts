@@ -351,6 +351,18 @@ test("a survivor owns what they take over once it is saved, taken out, or comes 
   );
 });
 
+test('a survivor gets a single item that they have taken over, before it bears their uuid', async (t) => {
+  const { server, alice, bob, vault } = await started(t);
+  await saved(t, alice, inVault(vault));
+  const path = `${vaults}/${vault}/users/${bob.account.userUuid}/designate-survivor`;
+  t.is((await alice.call('POST', path)).status, 200);
+  t.is((await deleteAccount(alice)).status, 200);
+  await untilOwner(server, vault, bob);
+  const { status, body } = await bob.call('GET', `/v1/items/${uuidNumber(1)}`);
+  t.is(status, 200);
+  t.is(body.item.user_uuid, bob.account.userUuid);
+});
+
 test('an item that a survivor has taken over bears their uuid for every member, in the versions it had', async (t) => {
   const server = await startServer(t, { items: { turnLimits: { items: 2, bytes: 4 * 1_048_576 } } });
   const [alice, bob] = [await server.device(), await server.device('bob@example.org')];
