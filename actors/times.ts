@@ -1,9 +1,15 @@
-/** Times as clients send them and get them. */
+/** Times as clients send them and get them, and the days by which daily limits count. */
 
 export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
 export const isoTimeOrNull = (ms: number | null | undefined): string | null =>
   ms == null ? null : isoTime(ms);
+
+const dayMs = 86_400_000;
+/** The number of a day of UTC. */
+export const dayOf = (ms: number): number => Math.floor(ms / dayMs);
+/** When the day of this time ends. */
+export const endOfDayMs = (ms: number): number => (dayOf(ms) + 1) * dayMs;
 
 interface Created {
   readonly createdAtMs: number;

@@ -15,6 +15,7 @@ import { sliceMap } from '../../runtime/slice.ts';
 import { table } from '../../runtime/table.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
+import { dayOf, endOfDayMs } from '../times.ts';
 import { openContent } from './content.ts';
 import { Mailer, type SealedMail } from './contract.ts';
 import { deadMap } from './dead.ts';
@@ -22,8 +23,7 @@ import { dropDead } from './queue-table.ts';
 import { MailSettings } from './settings.ts';
 import { rulesOf } from './sources.ts';
 
-const dayMs = 86_400_000;
-const newAccountMs = dayMs;
+const newAccountMs = 86_400_000;
 /** Mails to others that an account may send on its first day. */
 const newAccountOthersPerDay = 3;
 const newAccountsShare = 4;
@@ -93,7 +93,7 @@ export function countMail(turn: Turn, mail: LimitedMail, { sender }: SenderReads
   };
   const isCounted = mailbox !== undefined && ofMailbox.max > 0;
   if (isFull(ofAccount) || isFull(ofMailbox) || (isCounted && !reserveCounter(turn, name, day, isNew))) {
-    return (day + 1) * dayMs - turn.nowMs;
+    return endOfDayMs(turn.nowMs) - turn.nowMs;
   }
   turn.put(mailSenderTable, { ...senderKey(turn, mail), day, mails: ofAccount.mails + 1 });
   if (isCounted) turn.setEntry(mailboxMap, name, { day, mails: ofMailbox.mails + 1 });
@@ -116,8 +116,6 @@ export function forgetMailboxes(turn: Turn, today: number, most: number): number
   for (const [name] of ended) turn.removeEntry(mailboxMap, name);
   return ended.length;
 }
-
-export const dayOf = (nowMs: number): number => Math.floor(nowMs / dayMs);
 
 export const forgetSenderTell = tell(Mailer.tells.forgetSender, (turn, { userUuid }) => {
   for (const what of [userUuid, `${userUuid} to-account`]) turn.remove(mailSenderTable, keyOf(turn, what));

@@ -1,7 +1,8 @@
 /** Removes, a batch at a time, mails that need not be remembered any more: the oldest are first in order. */
 import { range, timer, type View } from '../../runtime/command.ts';
+import { dayOf } from '../times.ts';
 import { Mailer } from './contract.ts';
-import { dayOf, forgetMailboxes } from './daily-limit.ts';
+import { forgetMailboxes } from './daily-limit.ts';
 import { asMail, type MailRow, mailTable, queueSlice, removeMail, sweepPauseMs } from './queue-table.ts';
 
 const dayMs = 86_400_000;

@@ -12,14 +12,13 @@ import { command, type Turn, type View } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
 import { AssistantPolicy, profileFor } from '../../assistant/policy.ts';
 import { type Refused, refuse } from '../../reply.ts';
-import { isoTime } from '../../times.ts';
+import { dayOf, endOfDayMs, isoTime } from '../../times.ts';
 import { userPart } from '../hooks.ts';
 import { callerOf } from '../profile.ts';
 import { settingValue } from '../settings/stored.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
 import { AssistantBudget } from './contract.ts';
 
-const dayMs = 86_400_000;
 /** Longer than a gateway lets an answer take, including the last piece for a slow reader. */
 const reservedMs = 15 * 60_000;
 const busyRetryMs = 5_000;
@@ -93,11 +92,10 @@ const isTurnedOff = (view: View): boolean =>
 
 function usageOf(view: View, nowMs: number) {
   const { day, used } = view.get(assistantSlice);
-  const today = dayOf(nowMs);
   return {
-    used: day === today ? used : 0,
+    used: day === dayOf(nowMs) ? used : 0,
     limit: limitOf(view),
-    resetsAt: isoTime((today + 1) * dayMs),
+    resetsAt: isoTime(endOfDayMs(nowMs)),
   };
 }
 
@@ -110,11 +108,9 @@ function limitOf(view: View): number {
 const tooMany = ({ nowMs }: Turn, limit: number, resetsAt: string): Refused =>
   refuse.tooMany(
     `The assistant has answered ${limit} times today, which is the limit of this account.`,
-    (dayOf(nowMs) + 1) * dayMs - nowMs,
+    endOfDayMs(nowMs) - nowMs,
     { tag: 'ai-rate-limited', payload: { limit, resetsAt } },
   );
-
-const dayOf = (ms: number): number => Math.floor(ms / dayMs);
 
 export const assistantBudget = userPart(AssistantBudget, {
   name: 'assistant',

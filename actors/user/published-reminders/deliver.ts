@@ -10,6 +10,7 @@
 import { type JobRun, job, type Turn } from '../../../runtime/command.ts';
 import { type MessengerChannel, type MessengerResult, Messengers } from '../../messengers/messengers.ts';
 import { AccountSettings } from '../../settings.ts';
+import { endOfDayMs } from '../../times.ts';
 import { PublishedReminders } from './contract.ts';
 import {
   countMessage,
@@ -17,7 +18,6 @@ import {
   deliveryTargetOf,
   isSameTarget,
   mayDeliver,
-  nextDayMs,
   ownTarget,
 } from './delivery-config.ts';
 import {
@@ -117,7 +117,7 @@ function tryMarkInFlight(turn: Turn, claim: DeliveryClaim): boolean {
     return false;
   }
   if (!countMessage(turn, turn.use(AccountSettings).reminderMessagesPerDay)) {
-    setReminder(turn, backInQueue(reminder, nextDayMs(turn.nowMs), 'transient'));
+    setReminder(turn, backInQueue(reminder, endOfDayMs(turn.nowMs), 'transient'));
     return false;
   }
   putReminder(turn, inFlight(reminder));

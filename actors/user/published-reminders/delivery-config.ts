@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Turn, View } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
 import { UserSecrets } from '../../identity/user-secrets.ts';
+import { dayOf } from '../../times.ts';
 import { reminderDelivery } from '../feature-flags.ts';
 import { isInUse } from '../profile.ts';
 import {
@@ -83,10 +84,6 @@ export function countMessage(turn: Turn, perDayMax: number): boolean {
   turn.set(deliverySlice, { ...before, day, messages: messages + 1 });
   return true;
 }
-
-const dayMs = 86_400_000;
-const dayOf = (ms: number): number => Math.floor(ms / dayMs);
-export const nextDayMs = (nowMs: number): number => (dayOf(nowMs) + 1) * dayMs;
 
 // --- where one reminder goes --------------------------------------------------------------------------------------
 

@@ -7,12 +7,11 @@ import { z } from 'zod';
 import { type Turn, tell } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
 import { mailAddress } from '../../mailer/address.ts';
+import { dayOf } from '../../times.ts';
 import { VaultSettings } from '../../vault/settings.ts';
 import { sendMail } from '../mails.ts';
 import { isBanned, profileSlice } from '../profile.ts';
 import { Vaults } from './contract.ts';
-
-const dayMs = 86_400_000;
 
 /** Days are in UTC. */
 export const inviteMailSlice = slice({
@@ -38,7 +37,7 @@ export const mailVaultInviteTell = tell(Vaults.tells.mailVaultInvite, (turn, { i
 
 /** False: there were as many today as there may be. */
 function count(turn: Turn): boolean {
-  const day = Math.floor(turn.nowMs / dayMs);
+  const day = dayOf(turn.nowMs);
   const before = turn.get(inviteMailSlice);
   const mails = before.day === day ? before.mails : 0;
   if (mails >= turn.use(VaultSettings).inviteMailsPerDay) return false;
