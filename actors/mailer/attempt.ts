@@ -294,7 +294,6 @@ function tell(
     outcome,
     attempts,
     failure,
-    refusal: null,
     nextAttemptAtMs: next_attempt_at,
     messageId: message_id ?? undefined,
     ...(lacksAttachment && { lacksAttachment }),

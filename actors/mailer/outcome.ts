@@ -4,13 +4,14 @@ import { contract } from '../../runtime/contract.ts';
 import { type MailOutcome, mailOutcomeSchema, type SealedMail } from './contract.ts';
 import type { MailRow } from './queue-table.ts';
 
-type OutcomeFields = Omit<MailOutcome, 'key' | 'atMs'>;
+type OutcomeFields = Pick<MailOutcome, 'id' | 'outcome'> & Partial<Omit<MailOutcome, 'key' | 'atMs'>>;
+const nothingElse = { attempts: 0, failure: null, refusal: null, nextAttemptAtMs: null } as const;
 
 export function tellOutcome(turn: Turn, listener: SealedMail['listener'], outcome: OutcomeFields): void {
   if (listener === undefined) return;
   const { kind, id, key } = listener;
   const { name, tells } = contract({ name: kind, tells: { mailOutcome: mailOutcomeSchema } });
-  turn.tell({ name, tells }, id).mailOutcome({ ...outcome, key, atMs: turn.nowMs });
+  turn.tell({ name, tells }, id).mailOutcome({ ...nothingElse, ...outcome, key, atMs: turn.nowMs });
 }
 
 type RecalledMail = Pick<MailRow, 'id' | 'listener' | 'attempts' | 'message_id'>;
@@ -20,9 +21,6 @@ export function tellRecalled(turn: Turn, { id, listener, attempts, message_id }:
     id,
     outcome: 'recalled',
     attempts,
-    failure: null,
-    refusal: null,
-    nextAttemptAtMs: null,
     messageId: message_id ?? undefined,
   });
 }

@@ -57,8 +57,6 @@ export const queueTell = tell(Mailer.tells.queue, {
     tellOutcome(turn, listener, {
       id,
       outcome: 'refused',
-      attempts: 0,
-      failure: null,
       refusal: queued.why,
       nextAttemptAtMs: turn.nowMs + queued.retryAfterMs,
     });
@@ -83,14 +81,7 @@ function queue(turn: Turn, mail: SealedMail, reads: QueueReads): QueuedMail {
 
 /** Its mailbox has stopped such mail, or it is too large. Its author is told that no relay accepts it. */
 function drop(turn: Turn, { id, listener }: SealedMail): QueuedMail {
-  tellOutcome(turn, listener, {
-    id,
-    outcome: 'dead',
-    attempts: 0,
-    failure: 'rejected',
-    refusal: null,
-    nextAttemptAtMs: null,
-  });
+  tellOutcome(turn, listener, { id, outcome: 'dead', failure: 'rejected' });
   return { queued: true };
 }
 

@@ -72,9 +72,6 @@ export const discard = command(MailAdministration.commands.discard, {
         id,
         outcome: 'dead',
         attempts,
-        failure: null,
-        refusal: null,
-        nextAttemptAtMs: null,
         messageId: message_id ?? undefined,
       });
     }
