@@ -63,7 +63,7 @@ export function savedRow({
     created_at_timestamp: createdAt(fields, rowHere, deleted, nowMicros),
     updated_at_timestamp,
     key_system_identifier: fields.keySystemIdentifier,
-    shared_vault_uuid: fields.sharedVaultUuid?.toLowerCase() ?? null,
+    shared_vault_uuid: fields.sharedVaultUuid,
     last_edited_by_uuid: fields.sharedVaultUuid === null ? null : saver.userUuid,
     updated_with_session: saver.sessionUuid,
     fingerprint,
