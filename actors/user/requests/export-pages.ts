@@ -84,14 +84,23 @@ export function exportPagePlans(view: View, { part, vault, after }: ExportCursor
   return { theirs: crossOwner(table, { ...page, membership, owners: [{ owner: vault, ...rows }] }) };
 }
 
-export interface PageRows {
+interface PageRows {
   readonly rows: readonly RowOf<AnyTable>[];
   readonly complete: boolean;
   readonly upTo: number;
 }
 
+/** A vault gives no page to a user who is not a member any more. */
+export interface ExportReads {
+  readonly own?: PageRows | undefined;
+  readonly theirs?: { readonly owners: readonly PageRows[] } | undefined;
+}
+
+const nothing: PageRows = { rows: [], complete: true, upTo: 0 };
+
 /** The rows as JSON, separated by commas, and where the next page begins. */
-export function exportPageOf(view: View, cursor: ExportCursor, { rows, complete, upTo }: PageRows) {
+export function exportPageOf(view: View, cursor: ExportCursor, { own: ownRows, theirs }: ExportReads) {
+  const { rows, complete, upTo } = ownRows ?? theirs?.owners[0] ?? nothing;
   const { isOf, exported } = sources[cursor.part];
   const own = cursor.vault === null ? rows : rows.filter((row) => isOf(row, view.self.id));
   const json = own.map((row) => JSON.stringify(exported(row, cursor.vault))).join(',\n');

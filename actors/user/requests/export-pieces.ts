@@ -6,7 +6,7 @@ import type { View } from '../../../runtime/command.ts';
 import { type ExportProgress, exportBeginning, exportPiece, exportStart } from '../../export-file.ts';
 import { fullKeyParams } from '../../identity/key-params.ts';
 import { type OwnAccount, ownAccount, ownRow } from '../account/own-account.ts';
-import { exportPageOf, exportPagePlans, type PageRows } from './export-pages.ts';
+import { type ExportReads, exportPageOf, exportPagePlans } from './export-pages.ts';
 
 interface PieceRequest {
   readonly progress: ExportProgress | null;
@@ -14,21 +14,16 @@ interface PieceRequest {
   readonly itemsOnly?: boolean;
 }
 
-interface PieceReads extends OwnAccount {
-  readonly own?: PageRows;
-  readonly theirs?: { readonly owners: readonly PageRows[] };
-}
-
-const nothing: PageRows = { rows: [], complete: true, upTo: 0 };
+interface PieceReads extends OwnAccount, ExportReads {}
 
 export const exportPieces = {
   reads: (view: View, { progress }: PieceRequest) => ({
     ...exportPagePlans(view, (progress ?? exportStart).cursor),
     ...ownAccount(view),
   }),
-  answer(view: View, { progress, itemsOnly = false }: PieceRequest, { own, theirs, account }: PieceReads) {
+  answer(view: View, { progress, itemsOnly = false }: PieceRequest, { account, ...reads }: PieceReads) {
     const at = progress ?? exportStart;
-    const page = exportPageOf(view, at.cursor, own ?? theirs?.owners[0] ?? nothing);
+    const page = exportPageOf(view, at.cursor, reads);
     const isEnd = itemsOnly && page.next?.part !== 'items';
     const piece = exportPiece(at, isEnd ? { ...page, next: null } : page);
     if (progress !== null) return piece;

@@ -20,7 +20,7 @@ import { audit } from '../audit/trail.ts';
 import { userPart } from '../hooks.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
 import { Requests } from './contract.ts';
-import { exportPageOf, exportPagePlans, type PageRows } from './export-pages.ts';
+import { exportPageOf, exportPagePlans } from './export-pages.ts';
 
 const exportAgeMs = 86_400_000;
 /** Each download reads the whole account. */
@@ -81,15 +81,13 @@ const beginExport = signedInTurn(Requests.commands.beginExport, {
   },
 });
 
-const nothing: PageRows = { rows: [], complete: true, upTo: 0 };
-
 const exportPage = signedInRead(Requests.commands.exportPage, {
   reads: (view, { cursor }) => exportPagePlans(view, cursor),
-  answer: (view, { downloadUuid, cursor }, { own, theirs }) => {
+  answer: (view, { downloadUuid, cursor }, reads) => {
     const current = view.get(exportSlice)?.current;
     const isCurrent = current?.uuid === downloadUuid && view.nowMs < current.beganAtMs + downloadAgeMs;
     if (!isCurrent) return overtaken;
-    return exportPageOf(view, cursor, own ?? theirs?.owners[0] ?? nothing);
+    return exportPageOf(view, cursor, reads);
   },
 });
 
