@@ -1,4 +1,5 @@
 /** Checks what clients send: a to-do to publish, or the label of a token. */
+import { isStorableText } from '../../../runtime/table.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { isoTime } from '../../times.ts';
 import type { Todo } from './todo.ts';
@@ -121,13 +122,11 @@ const notInXml = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: likewise
 const notInUid = /[\u0000-\u001f\u007f-\u009f\ufffe\uffff/\\]/;
 
-function isWellFormed(value: string): boolean {
-  // All supported versions of Node have the method. The language level of the types does not.
-  return (value as string & { isWellFormed(): boolean }).isWellFormed();
-}
-
 const isText = (input: unknown, charactersMax: number): input is string =>
-  typeof input === 'string' && input.length <= charactersMax && isWellFormed(input) && !notInXml.test(input);
+  typeof input === 'string' &&
+  input.length <= charactersMax &&
+  isStorableText(input) &&
+  !notInXml.test(input);
 
 export const isUid = (input: unknown): input is string =>
   typeof input === 'string' &&
@@ -135,7 +134,7 @@ export const isUid = (input: unknown): input is string =>
   input.length <= uidCharactersMax &&
   input !== '.' &&
   input !== '..' &&
-  isWellFormed(input) &&
+  isStorableText(input) &&
   !notInUid.test(input);
 
 export function readLabel(input: unknown): string | Refused {
