@@ -4,7 +4,7 @@
  * A layout has twelve bytes for each number: the length of the chunk, and the nonce in the name of its blob. A missing chunk is
  * all zeros. So a whole file is one row, and an upload one slice. For 5 GiB in chunks of the usual size a layout takes 13 KB.
  *
- * Every attempt to store a chunk has a nonce of its own. So no blob is ever overwritten, and one that comes late belongs to nobody.
+ * Every attempt to store a chunk has a nonce of its own. So no blob is ever overwritten, and no layout names a blob that comes late.
  */
 
 export const chunksMax = 4_000;

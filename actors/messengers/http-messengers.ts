@@ -3,7 +3,7 @@
  * time after which to try again. No words of a provider are kept or shown.
  *
  * Only a few messages are sent at once, each holds its slot for a minimum time, and few may wait. So messages that are due
- * together leave evenly, and the others are sent back to come again.
+ * together leave evenly, and the others are told to come again later.
  */
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import { OverloadedError } from '../../runtime/errors.ts';
