@@ -25,10 +25,10 @@ export interface RpcMethod<Request, Response> {
   readonly responseDeserialize: (bytes: Buffer) => Response;
 }
 
-// The library also reports everything through errors.
+// Otherwise the library also writes to standard error what its errors say.
 setLogVerbosity(logVerbosity.NONE);
 
-/** A piece of an export is a page of a megabyte, or one item, which is the largest. */
+/** Bytes of one answer, at most. The largest answer is a piece of an export that holds one large item. */
 const answerBytesMax = 68 * 1_048_576;
 
 export class ApiConnection {
@@ -48,7 +48,7 @@ export class ApiConnection {
     });
   }
 
-  /** With at least `leastMs` for the answer. @throws CommandFailure */
+  /** Waits for the answer as long as the options say, and at least `leastMs`. @throws CommandFailure */
   ask<Request, Response>(
     method: RpcMethod<Request, Response>,
     request: Request,
@@ -102,7 +102,7 @@ function targetOf(address: string): string {
   );
 }
 
-/** The socket needs no token. */
+/** A call over the socket needs no token. */
 function metadataOf({ address, token }: ConnectionOptions): Metadata {
   const metadata = new Metadata();
   if (token === undefined || address.startsWith('unix:')) return metadata;

@@ -66,7 +66,7 @@ function sentence({ code, details }: ServiceError, address: string, deadlineMs: 
   }
 }
 
-/** These beginnings are texts of the gRPC library. */
+/** The gRPC library begins its own texts so. Other texts come from the node. */
 const isConnectionProblem = (details: string) =>
   /^(No connection established|Connection dropped|Name resolution failed|Stream|Call|Failed)/i.test(details);
 

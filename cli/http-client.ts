@@ -31,7 +31,7 @@ export class RefusedError extends Error {
   }
 }
 
-/** More than a page of items with the largest one that servers take. Without a bound, a hostile server could fill the memory. */
+/** No page of items is this long. Without a bound, a hostile server could fill the memory. */
 const longestAnswerBytes = 128 * 1_048_576;
 
 export class HttpClient {
@@ -44,7 +44,7 @@ export class HttpClient {
   }
 
   /** @throws RefusedError or UnreachableError */
-  // biome-ignore lint/suspicious/noExplicitAny: what is answered is looked at as a client would
+  // biome-ignore lint/suspicious/noExplicitAny: answers are untyped, as for any client
   async ask(method: string, path: string, { bearer, body, headers }: ClientRequest = {}): Promise<any> {
     const { status, text } = await this.#answerTo(method, path, {
       headers: { ...this.headers(bearer), ...headers },

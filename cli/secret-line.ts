@@ -9,8 +9,8 @@ const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() 
 
 /** The first line, without its line feed. Empty if the input is empty. */
 export async function readSecretLine(input: Input, prompt: () => void): Promise<string> {
-  // As a terminal of the library's own, it echoes to its output. It also does not cut lines at the system's 4,095
-  // characters.
+  // As a terminal, the library itself echoes what is typed, and it does so to `nowhere`. It also does not cut a line at the 4,095
+  // characters at which the system would.
   const lines = createInterface({ input, output: nowhere(), terminal: input.isTTY === true });
   const line = new Promise<string>((resolve) => {
     lines.once('line', resolve);

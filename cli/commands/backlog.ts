@@ -18,12 +18,12 @@ interface BacklogOptions {
   readonly revive?: string;
 }
 
-/** The difference between timers and tells. */
-interface DeliveryName<Dead> {
+/** Everything in which the commands for timers and for tells differ. */
+interface DeliveryType<Dead> {
   readonly what: string;
   countsOf(backlog: Backlog): { readonly pending: number; readonly dead: number };
   deadOf(backlog: Backlog): readonly Dead[];
-  /** The name for `--revive`. */
+  /** The name by which `--revive` takes it. */
   nameOf(dead: Dead): string;
   revive(session: CommandSession, dead: Dead): Promise<unknown>;
   tableOf(dead: readonly Dead[]): string;
@@ -31,7 +31,7 @@ interface DeliveryName<Dead> {
 
 const pathOf = (actor: ActorAddress | undefined) => (actor === undefined ? '' : `${actor.kind}/${actor.id}`);
 
-const timers: DeliveryName<DeadTimer> = {
+const timers: DeliveryType<DeadTimer> = {
   what: 'timer',
   countsOf: ({ pendingTimers, deadTimerCount }) => ({ pending: pendingTimers, dead: deadTimerCount }),
   deadOf: ({ deadTimers }) => deadTimers,
@@ -44,7 +44,7 @@ const timers: DeliveryName<DeadTimer> = {
     ),
 };
 
-const tells: DeliveryName<DeadTell> = {
+const tells: DeliveryType<DeadTell> = {
   what: 'tell',
   countsOf: ({ pendingTells, deadTellCount }) => ({ pending: pendingTells, dead: deadTellCount }),
   deadOf: ({ deadTells }) => deadTells,
@@ -58,7 +58,7 @@ const tells: DeliveryName<DeadTell> = {
 };
 
 export const addBacklogCommands: AddCommands = (program, run) => {
-  const add = <Dead>(delivery: DeliveryName<Dead>, example: string, meaning: string) => {
+  const add = <Dead>(delivery: DeliveryType<Dead>, example: string, meaning: string) => {
     const { what } = delivery;
     program
       .command(`${what}s`)
@@ -87,7 +87,7 @@ export const addBacklogCommands: AddCommands = (program, run) => {
 
 async function backlog<Dead>(
   session: CommandSession,
-  delivery: DeliveryName<Dead>,
+  delivery: DeliveryType<Dead>,
   { limit, revive }: BacklogOptions,
 ): Promise<void> {
   const found = await session.ask(ClusterService.listBacklog, { limit });
@@ -95,7 +95,7 @@ async function backlog<Dead>(
   else await reviveSome(session, delivery, delivery.deadOf(found), revive);
 }
 
-function show<Dead>(session: CommandSession, delivery: DeliveryName<Dead>, found: Backlog): void {
+function show<Dead>(session: CommandSession, delivery: DeliveryType<Dead>, found: Backlog): void {
   const counts = delivery.countsOf(found);
   const dead = delivery.deadOf(found);
   session.answer({ pending: counts.pending, deadCount: counts.dead, dead }, () => {
@@ -106,7 +106,7 @@ function show<Dead>(session: CommandSession, delivery: DeliveryName<Dead>, found
 
 async function reviveSome<Dead>(
   session: CommandSession,
-  delivery: DeliveryName<Dead>,
+  delivery: DeliveryType<Dead>,
   dead: readonly Dead[],
   which: string,
 ): Promise<void> {
@@ -120,10 +120,10 @@ async function reviveSome<Dead>(
   session.answer({ revived }, `${counted(revived, what)} will be retried.`);
 }
 
-/** Someone else may have been faster. */
+/** Resolves to how many were revived. A refusal counts as none, because someone else may have been faster. */
 async function reviveOne<Dead>(
   session: CommandSession,
-  delivery: DeliveryName<Dead>,
+  delivery: DeliveryType<Dead>,
   dead: Dead,
 ): Promise<number> {
   try {

@@ -44,7 +44,7 @@ export interface Backups {
 
 const targetHelp = 'a folder, or s3://bucket/prefix; by default BACKUP_TARGET';
 const backupsMax = 10_000;
-/** Names are many for people. */
+/** People get no more names than this. The JSON document has all of them. */
 const missingLinesMax = 10;
 
 export const addBackupCommands =

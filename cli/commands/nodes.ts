@@ -84,18 +84,18 @@ async function nodesOf(session: CommandSession): Promise<readonly Node[]> {
   return rows;
 }
 
-/** `LIVE`, in the form for people and scripts. */
+/** The state as people and scripts read it, such as `LIVE`. */
 const stateOf = ({ state }: Node) => state.replace('NODE_STATE_', '');
 
 async function showNodes(session: CommandSession): Promise<void> {
   const { first, rows: nodes } = await listNodes(session);
   const { checks } = first;
   session.answer({ nodes: nodes.map((node) => ({ ...node, state: stateOf(node) })), checks }, () =>
-    [nodeTable(nodes), ...unwell(checks)].join('\n'),
+    [nodeTable(nodes), ...failedChecks(checks)].join('\n'),
   );
 }
 
-const unwell = (checks: Readonly<Record<string, string>>): readonly string[] =>
+const failedChecks = (checks: Readonly<Record<string, string>>): readonly string[] =>
   Object.entries(checks)
     .filter(([, result]) => result !== 'ok')
     .map(([check, result]) => `This node says ${check}: ${result}.`);
@@ -180,7 +180,7 @@ async function health(session: CommandSession): Promise<number> {
   const { statuses } = await session.ask(HealthService.list, {});
   const all = Object.entries(statuses).map(([service, { status }]) => [service, status] as const);
   const serving = statuses['']?.status === 'SERVING';
-  // The API's services are up when the node is.
+  // Names with a dot are services of the API. They serve whenever the node does.
   const checks = all.filter(([service]) => service !== '' && !service.includes('.'));
   session.answer({ serving, checks: Object.fromEntries(checks) }, () =>
     formatTable(['CHECK', 'STATUS'], [...checks, ['the node', serving ? 'SERVING' : 'NOT_SERVING']]),
@@ -188,7 +188,7 @@ async function health(session: CommandSession): Promise<number> {
   return serving ? exitCodes.ok : exitCodes.unavailable;
 }
 
-/** The shards that one call lists. */
+/** How many shards one call lists. */
 const pageSize = 1_000;
 
 interface ShardOptions {

@@ -98,10 +98,10 @@ export const addPairingCommands: AddCommands = (program, run) => {
 
 async function status(session: CommandSession, subscriptionId: string): Promise<void> {
   const { subscription } = await session.ask(PairingService.status, { subscriptionId });
-  if (subscription !== undefined) tell(session, subscription);
+  if (subscription !== undefined) show(session, subscription);
 }
 
-const tell = (session: CommandSession, subscription: Subscription): void =>
+const show = (session: CommandSession, subscription: Subscription): void =>
   session.answer(documentOf(subscription), () =>
     record([
       ['subscription', subscription.subscriptionId],
@@ -119,7 +119,7 @@ function documentOf({ expires, retry, ...subscription }: Subscription): object {
 const accountOf = ({ accountLabel, accountId }: Subscription): string =>
   [accountLabel, accountId].filter((each) => each !== '').join(', ') || '-';
 
-/** The most important first. */
+/** If several things hold, the one that matters most. */
 function stateOf(subscription: Subscription): string {
   const { available, paired, storeUnreadable, repairReason, transientFailure } = subscription;
   if (storeUnreadable) return 'unreadable: sealed under another key, or altered';
@@ -162,7 +162,7 @@ async function complete(session: CommandSession, file: string | undefined): Prom
       ? await session.terminal.askSecret('The address that the browser came back to: ')
       : readInputFile(file, file).toString();
   const { subscription } = await session.ask(PairingService.complete, parseRedirect(address), completeMs);
-  if (subscription !== undefined) tell(session, subscription);
+  if (subscription !== undefined) show(session, subscription);
 }
 
 /** Its errors repeat nothing from the input. @throws CommandFailure */

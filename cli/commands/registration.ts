@@ -14,13 +14,13 @@ export const addRegistrationCommands: AddCommands = (program, run) => {
     .command('show')
     .summary('whether anybody may register')
     .description('Say whether anybody may register, and whether the settings have closed it.')
-    .action(() => run(async (session) => tell(session, await session.ask(RegistrationService.show, {}))))
+    .action(() => run(async (session) => show(session, await session.ask(RegistrationService.show, {}))))
     .teach('When somebody cannot register, or too many do.', 'registration show');
   registration
     .command('close')
     .summary('let nobody register')
     .description('Let nobody register, until `registration open`. Accounts that there are stay as they are.')
-    .action(() => run(async (session) => tell(session, await session.ask(RegistrationService.forbid, {}))))
+    .action(() => run(async (session) => show(session, await session.ask(RegistrationService.forbid, {}))))
     .teach(
       'When all who shall have an account have one, or strangers make accounts. It takes effect at once, on every node.',
       'registration close',
@@ -31,7 +31,7 @@ export const addRegistrationCommands: AddCommands = (program, run) => {
     .description(
       'Let people register again. What the settings have closed (DISABLE_USER_REGISTRATION) stays closed.',
     )
-    .action(() => run(async (session) => tell(session, await session.ask(RegistrationService.allow, {}))))
+    .action(() => run(async (session) => show(session, await session.ask(RegistrationService.allow, {}))))
     .teach('When others shall be able to make an account.', 'registration open');
 };
 
@@ -40,7 +40,7 @@ interface Registration {
   readonly closedBySettings: boolean;
 }
 
-function tell(session: CommandSession, { open, closedBySettings }: Registration): void {
+function show(session: CommandSession, { open, closedBySettings }: Registration): void {
   session.answer({ open, closedBySettings }, textOf(open, closedBySettings));
 }
 

@@ -1,4 +1,7 @@
-/** `smoke-test`. */
+/**
+ * `smoke-test`: uses a running server as its clients do. An account registers and signs in on a second device. That device hears
+ * over its socket of the first one's save, and fetches it. At the end the test deletes the account, even if it fails.
+ */
 import { CommandFailure, exitCodes } from '../failure.ts';
 import { type ServerAddress, UnreachableError } from '../http-client.ts';
 import { readInputFile } from '../input-file.ts';
@@ -63,11 +66,6 @@ export function serverUrl(text: string): URL {
   throw CommandFailure.usage(`${text} is not an address such as https://notes.example.org.`);
 }
 
-/**
- * The smoke test of a running server, from the view of its clients. An account registers and signs in on a second
- * device. That device hears over its socket of the first one's save, and fetches it. The test deletes the account at
- * the end, even if it fails.
- */
 interface SmokeTestStep {
   readonly step: string;
   readonly ms: number;
@@ -98,7 +96,7 @@ async function runSmokeTest(options: ServerAddress, { monotonicMs, onStep }: Wat
     }
   };
 
-  const useIt = async (first: TestSession): Promise<void> => {
+  const saveAndFetch = async (first: TestSession): Promise<void> => {
     const second = await step('sign in on a second device', () => client.signIn(account));
     const socket = await step('open its socket', () => client.openSocket(second, monotonicMs));
     try {
@@ -114,7 +112,7 @@ async function runSmokeTest(options: ServerAddress, { monotonicMs, onStep }: Wat
 
   const first = await step('register an account', () => client.register(account));
   try {
-    await useIt(first);
+    await saveAndFetch(first);
   } catch (error) {
     // The first failure is the one to report.
     await client.deleteAccount(first, account).catch(() => {

@@ -1,4 +1,4 @@
-/** `top`. */
+/** `top`: the actors in memory that use most. It looks twice, and shows what has changed in between. */
 import { Option } from 'commander';
 import {
   ActorRank,
@@ -21,7 +21,7 @@ const ranks: Readonly<Record<RankBy, ActorRank>> = {
   waiting: ActorRank.WAITING,
 };
 
-/** More than are shown, as the actors with most turns so far may not be the busiest now. */
+/** More than are shown, because the actors with most turns so far need not be the busiest now. */
 const actorsPerNode = 1_000;
 
 interface Options {
@@ -123,7 +123,7 @@ async function itemsOf(session: CommandSession, { kind, id }: Used): Promise<num
 
 const nameOf = ({ actor, node }: TopActor): string => `${node} ${actor?.kind} ${actor?.id}`;
 
-/** An actor that was not there before has come since, or was not among the first. Nothing is known of what it used. */
+/** An actor without an earlier look has come since, or was not among the first. What it used is then unknown, and counts as 0. */
 function usedOf({ actor, node, heldBytes, waiting, ...now }: TopActor, before = now): Used {
   return {
     kind: actor?.kind ?? '',
@@ -131,7 +131,7 @@ function usedOf({ actor, node, heldBytes, waiting, ...now }: TopActor, before = 
     node,
     bytes: heldBytes,
     commits: now.version - before.version,
-    // It may have left memory meanwhile, and come back.
+    // The count begins anew if the actor has left memory meanwhile, and come back.
     messages: Math.max(0, now.turns - before.turns),
     waiting,
   };

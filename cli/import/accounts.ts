@@ -13,7 +13,7 @@ import type { SourceSetting, SourceUser } from './source/tables.ts';
 const bcryptForm = /^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/;
 const base32Form = /^[A-Z2-7]{16,}$/;
 
-/** Counted again from the files that are imported. */
+/** This setting does not come: the server counts the bytes of the imported files itself. */
 const usedBytesSetting = 'FILE_UPLOAD_BYTES_USED';
 
 export interface ReadSettings {
@@ -190,7 +190,7 @@ function plainOf(
   return (key && opened(envelope, key)) ?? unreadable;
 }
 
-/** Undefined if no authenticator app could have it. */
+/** Undefined if it cannot be the secret of an authenticator app. */
 function totpSecretOf(text: string): string | undefined {
   const secret = text.replaceAll(/[\s=]/g, '').toUpperCase();
   return base32Form.test(secret) ? secret : undefined;

@@ -1,6 +1,6 @@
 /**
- * Shared vaults that an earlier pass has brought, and that the other server has deleted since. Only the members whose accounts it
- * still has are asked. So vaults of a third server, which another import has brought, are no part of this.
+ * Finds the shared vaults that an earlier pass has imported and that the other server has deleted since. It looks only at vaults
+ * of accounts that the other server still has. So it never touches a vault that was imported from a third server.
  */
 import { ImportService } from '../../proto/generated/scriptorium/v1/import.ts';
 import { forEachConcurrently, type ImportContext } from './context.ts';
@@ -9,8 +9,8 @@ import { pruneItems, type VaultStates } from './items.ts';
 const usersConcurrencyMax = 4;
 
 /**
- * Ends them here, too. Their items are removed first. Those that the other server still has are imported with their owners. An
- * interrupted pass leaves the vault, and the next one goes on.
+ * Ends these vaults here, too, and removes their items first. Items that the other server still has are imported with their
+ * owners. A pass that is interrupted leaves the vault, and the next pass goes on.
  */
 export async function endDeletedVaults(
   context: ImportContext,
@@ -31,8 +31,8 @@ export async function endDeletedVaults(
 }
 
 /**
- * Without those that have members who have signed in here, those that were made here, and those that other rows of the source
- * still name. An ended vault never comes back, so a source that lacks a part of its rows must not end it.
+ * The candidates that are certainly deleted. A vault stays if a member has signed in here, if it was made here, or if any row of
+ * the source names it. An ended vault never comes back, so a source that lacks some of its rows must not end it.
  */
 export async function deletedAmong(
   { tables, target }: Pick<ImportContext, 'tables' | 'target'>,

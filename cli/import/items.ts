@@ -54,7 +54,7 @@ export async function importItems(
   });
 }
 
-/** A user's items, without those that lie in a vault. They are read with the vault. */
+/** A user's items, without those that lie in a vault: these are read with their vault. */
 async function* inThisCollection(
   { report }: ImportContext,
   { collection, vaults }: Where,

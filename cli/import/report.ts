@@ -44,7 +44,7 @@ export class ImportReport {
   #omitted = 0;
   #bytes = 0;
   isWanting = false;
-  /** Accounts that keep a hash of the other server until their first sign-in. */
+  /** Accounts that may sign in since this pass. Each keeps the hash of the other server until its first sign-in. */
   opened = 0;
   locked = 0;
   /** Shared vaults that are gone here, because the other server has deleted them. */

@@ -5,7 +5,7 @@
  *     vaults     with their members and open invites
  *     prune      ends vaults that the other server has deleted, and removes what has moved or vanished there since an earlier pass
  *     items      of each user and each vault, history first; then the messages that a user has received, and files
- *     open       the passwords sign in
+ *     open       the users may sign in
  *
  * A pass that is killed leaves closed accounts, and the next pass does the rest. Users never see an account that is only half
  * imported.
@@ -24,7 +24,7 @@ const usersConcurrencyMax = 4;
 
 interface PassOptions {
   readonly keepClosed: boolean;
-  /** The source has all vaults of its users, so that a vault which it has not is deleted. */
+  /** The source has all vaults of its users, so a vault that it lacks has been deleted there. */
   readonly isWhole: boolean;
 }
 

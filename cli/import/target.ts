@@ -24,7 +24,7 @@ const callMs = 60_000;
 const triesMax = 40;
 const pauseMaxMs = 5_000;
 
-const passing: readonly (status | undefined)[] = [
+const transient: readonly (status | undefined)[] = [
   status.UNAVAILABLE,
   status.RESOURCE_EXHAUSTED,
   status.UNKNOWN,
@@ -44,8 +44,8 @@ export class ImportTarget {
       try {
         return await this.#session.ask(method, request, callMs);
       } catch (error) {
-        const isPassing = error instanceof CommandFailure && passing.includes(error.code);
-        if (!isPassing || tries >= triesMax) throw error;
+        const isTransient = error instanceof CommandFailure && transient.includes(error.code);
+        if (!isTransient || tries >= triesMax) throw error;
         await this.#session.terminal.sleep(Math.min(100 * 2 ** tries, pauseMaxMs));
       }
     }

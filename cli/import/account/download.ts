@@ -8,15 +8,15 @@ import { type AskServer, type LoginCredentials, type RemoteSession, signIn } fro
 const syncApi = '20240226';
 const itemsPerPage = 150;
 const bcryptCost = 11;
-/** A second factor, which does not come. This server may have no mail to send its codes by. */
+/** The setting that asks for mailed codes at sign-in. It does not come, because this server may be unable to send mail. */
 const codesByMail = 'MAGIC_LINK_ENABLED';
-/** A server limits requests by the minute. Five minutes in all, as it may have several limits. */
+/** Servers limit requests by the minute. A request is repeated for five minutes, because a server may have several limits. */
 const busyPauseMs = 5_000;
 const busyTries = 60;
 
 export interface DownloadOptions extends LoginCredentials {
   readonly server: ServerAddress;
-  /** Takes one request for each item, and one for each revision. */
+  /** The history takes one request for each item, and one for each revision. */
   readonly withHistory: boolean;
   /** Refuses an account that may not come, before anything of it is read. @throws CommandFailure */
   check(userUuid: string): Promise<void>;

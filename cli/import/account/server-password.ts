@@ -26,7 +26,7 @@ export interface ReceivedKeyParams {
   readonly origination?: string;
 }
 
-/** Clients accept no less, because a server that is sent such a password could guess the typed one. */
+/** Clients accept no lower cost. With one, the server could guess the typed password from what it is sent. */
 const costMins = { '001': 3_000, '002': 3_000, '003': 100_000 } as const;
 /** No client ever chose as much. It bounds how long a server can keep the command busy. */
 const costMax = 1_000_000;

@@ -1,5 +1,5 @@
 /**
- * Imports files part by part, and never holds a whole file in memory. A file exists from its last call on. Its content is then
+ * Imports files part by part, and never holds a whole file in memory. A file exists once `closeFile` is done. Its content is then
  * compared by its hash. The server sweeps away what a killed attempt has left.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
@@ -35,7 +35,7 @@ export async function importFiles(
   report.read('files', read);
 }
 
-/** The folder of a container often belongs to another user. */
+/** Tries to read the beginning of a file. The folder of a container often belongs to another user of the system. */
 async function isReadable(files: SourceFiles, file: SourceFile): Promise<boolean> {
   try {
     for await (const _first of await files.read(file)) return true;

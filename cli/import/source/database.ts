@@ -21,12 +21,12 @@ export interface SourceDatabase {
   /** All rows, in no particular order, and never all of them in memory. `columns` has to name `uuid`. */
   each(selection: Selection): AsyncIterable<SourceRow>;
   columnsOf(table: string): Promise<readonly string[]>;
-  /** The length of a text in bytes. */
+  /** The expression for the bytes of a text in a column. */
   readonly lengthOf: (column: string) => string;
   close(): Promise<void>;
 }
 
-/** Everything read can be read again, so another pass can continue. */
+/** Reading changes nothing in the source, so another pass can go on from here. */
 export const sourceReadFailure = (error: unknown): CommandFailure =>
   new CommandFailure(
     exitCodes.unavailable,
@@ -42,7 +42,7 @@ export function textIn(row: SourceRow, column: string): string | undefined {
   return value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : String(value);
 }
 
-/** Whole numbers that a double cannot hold exactly do not occur, and would be rounded. */
+/** @throws RangeError for a number that a double cannot hold exactly, which no source has */
 export function numberIn(row: SourceRow, column: string): number {
   const value = Number(row[column] ?? 0);
   if (!Number.isSafeInteger(value))

@@ -1,7 +1,4 @@
-/**
- * Reads the other server's tables, in the terms of this server. That server decides which tables and columns there are and what
- * they mean.
- */
+/** Reads the other server's tables. Their names and those of their columns are its own, and the results are in our terms. */
 import { CommandFailure, exitCodes } from '../../failure.ts';
 import {
   flagIn,
@@ -146,7 +143,7 @@ const timestampsIn = (row: SourceRow) => ({
   updatedAt: numberIn(row, 'updated_at_timestamp'),
 });
 
-/** 1 for an address in lower case: the other server can sign in only those. */
+/** 1 for an address in lower case, because on the other server nobody signs in to any other. */
 const rankOf = (row: SourceRow): number =>
   textIn(row, 'email') === textIn(row, 'email')?.toLowerCase() ? 1 : 0;
 

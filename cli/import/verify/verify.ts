@@ -1,6 +1,6 @@
 /**
- * Compares both servers, account by account, by the digest of everything that a client gets. What an import refuses is not
- * missing. An account that has been signed in to since is counted and left out, because it has changed on its own since then.
+ * Compares both servers, account by account, by the digest of everything that a client gets. What an import refuses does not
+ * count as missing. An account that somebody has used since the import is counted and left out, because it has changed on its own.
  */
 import { forEachConcurrently, type ImportContext } from '../context.ts';
 import { deletedAmong } from '../ended-vaults.ts';
