@@ -124,7 +124,7 @@ export const storeLimitsOf = (settings: DatabaseSettings) =>
     lockWaitMs: settings.lockWaitMs,
   }) satisfies Partial<PostgresStoreOptions>;
 
-/** At most as many at once as it has connections. The committer's own look-ups use a connection of the reads. */
+/** The runtime does no more at once than it has connections for. The look-ups of the committer use one of those for reads. */
 export function runtimeLimitsOf(settings: DatabaseSettings): Limits {
   const quarantinedCommitsInFlightMax = Math.floor(settings.commitConnections / 2);
   return {

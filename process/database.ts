@@ -165,7 +165,7 @@ async function checkFixed(store: Store, setting: string, name: string, value: st
   );
 }
 
-/** Nodes that cannot reach one another would take turns refusing. */
+/** Refuses to run beside a node that this one cannot reach. Each of the two would refuse the requests of the other's users. */
 async function checkNodes(store: Store, { nodeId, isClustered }: ExpectedDatabase): Promise<void> {
   const others = (await store.nodes()).filter(
     ({ id, incarnation, expiresInMs }) => id !== nodeId && incarnation !== null && expiresInMs > 0,

@@ -28,7 +28,7 @@ export async function provideFileStore(
   return { store: countedFileStore(store, registry, check), check };
 }
 
-/** What opening a store takes of the options of a server. */
+/** The options of a server that opening a store needs. */
 export type FileStoreOptions = Pick<ServerOptions, 'clock' | 'random'> & {
   readonly config: Pick<ServerOptions['config'], 'nodeId' | 'fileStore'>;
   readonly secrets: Pick<ServerOptions['secrets'], 's3SecretAccessKey'>;

@@ -39,8 +39,9 @@ export interface GatewayParts {
 }
 
 /**
- * Node.js and the proxies of docs/operations.md, "In front of it", close a connection that they do not use sooner. The
- * clients of a lone server have nobody else to ask, so it does not wait for that.
+ * How long a draining gateway of a cluster waits for clients to close their idle connections. Node.js and the proxies of
+ * docs/operations.md, "In front of it", close a connection sooner than that when they do not use it. A lone server does not wait,
+ * because its clients have no other server to go to.
  */
 const clientsIdleMs = 5_500;
 

@@ -19,7 +19,7 @@ export async function thisMachine(): Promise<Machine> {
   return { name: hostname(), id: id === undefined ? '' : digestOf(id), boot };
 }
 
-/** Whether the two share sockets: only then does a silent socket prove anything. */
+/** Whether `other` is not this machine. Only on this machine does a silent socket prove that its server is dead. */
 export function isAnotherMachine(other: Machine, here: Machine): boolean {
   if (here.boot !== undefined && other.boot === here.boot) return false;
   return other.name !== here.name || other.id !== here.id;

@@ -6,7 +6,7 @@ export function ownVersion(): string {
     try {
       return JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')).version;
     } catch {
-      // The other place.
+      // It may be in the other place.
     }
   }
   return 'unknown';

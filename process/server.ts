@@ -42,10 +42,10 @@ export interface Ports {
 const eventLoopSampleMs = 100;
 
 /** Starts everything and resolves to the ports in use. All of it closes with the lifetime. @throws StartError */
-export async function startServer(startOptions: ServerOptions, overlay = openResources): Promise<Ports> {
+export async function startServer(startOptions: ServerOptions, open = openResources): Promise<Ports> {
   const options = { ...startOptions, tracer: await openTracer(startOptions) };
   const { config, clock, random, logger, lifetime } = options;
-  const resources = await overlay(options);
+  const resources = await open(options);
   const { keyring, store, shardCount } = resources;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopSampleMs });
@@ -213,8 +213,8 @@ async function opened<T>(setting: string, listen: () => Promise<T>): Promise<T> 
 const hostCheckMs = 1_500;
 
 /**
- * Whether a gateway gets answers from the hosts. Without them it can serve no request. In a new database there is no such actor,
- * which only its owner can say.
+ * Whether a gateway gets answers from the hosts. Without them it can serve no request. In a new database this actor is absent.
+ * That counts as an answer, because only a host can say so.
  */
 const createHostCheck =
   (actors: Actors): ReadinessCheck =>

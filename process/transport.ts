@@ -25,7 +25,7 @@ export async function openTransport(
   const { config, secrets, clock, random, logger, lifetime, tracer } = options;
   const { nats, clusterName } = config;
   if (nats === undefined) return { transport: new InProcessTransport(), isWakeStreamUp: () => true };
-  // A process of its own needs no client of NATS, which takes memory and time to load.
+  // A process that is the whole server needs no client of NATS, which takes memory and time to load.
   const [{ openNatsTransport }, { prometheusTransportMetrics }] = await Promise.all([
     import('../runtime/transport/nats/nats-transport.ts'),
     import('../runtime/transport/nats/metrics.ts'),

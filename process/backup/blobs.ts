@@ -2,8 +2,8 @@
  * The files of users in a backup. The database names the blobs, and each is copied once: the target shows which are there.
  *
  * The server removes a blob soon after the commit that stops naming it. So a backup copies twice: all blobs that are named before
- * the snapshot is taken, then in the snapshot those that came meanwhile. What is gone by then, and is named no more, is a reason
- * for another snapshot.
+ * the snapshot is taken, then in the snapshot those that came meanwhile. If the snapshot names a blob that has gone since, and the
+ * database no longer does, another snapshot is taken.
  */
 import type pg from 'pg';
 import { blobName, chunksIn } from '../../actors/files/layout.ts';
@@ -43,7 +43,7 @@ const layoutAt = positionOf('layout');
 const storedUnderAt = positionOf('stored_under');
 const uploadAt = positionOf('upload_uuid');
 
-/** Those that the rows name which this connection sees. */
+/** The blobs that the rows name, as this connection sees the rows. */
 export async function* namedBlobs(client: pg.ClientBase): AsyncGenerator<NamedBlob> {
   for await (const page of pagesOf(client, table)) {
     for (const row of page) {
@@ -69,13 +69,13 @@ export interface Copying {
 
 export interface CopiedPart {
   readonly blobs: readonly BackedUpBlob[];
-  /** Named, and not in the store of files. */
+  /** Names of blobs that the store of files does not have. */
   readonly missing: readonly string[];
 }
 
 /** Copies what the target lacks of one part, and tells where each blob is. @throws BackupError */
 export async function copyPart(copying: Copying, digit: string): Promise<CopiedPart> {
-  const present = await objectsThere(copying, digit);
+  const present = await objectsInTarget(copying, digit);
   const blobs = new Map<string, BackedUpBlob>();
   const missing: string[] = [];
   for await (const { name, bytes } of namedBlobs(copying.client)) {
@@ -88,7 +88,7 @@ export async function copyPart(copying: Copying, digit: string): Promise<CopiedP
   return { blobs: [...blobs.values()], missing };
 }
 
-async function objectsThere(
+async function objectsInTarget(
   { target, sealer }: Copying,
   digit: string,
 ): Promise<ReadonlyMap<string, string>> {
@@ -125,7 +125,7 @@ async function readBlob(source: BlobSource, name: string, bytes: number): Promis
   }
 }
 
-/** Whether the database, as it is now, names some of them still. */
+/** Those of these blobs that the database names now. */
 export async function stillNamed(
   client: pg.ClientBase,
   names: ReadonlySet<string>,

@@ -1,7 +1,7 @@
 /**
  * `scriptorium backup`: one state of the database with its files, while the server goes on.
  *
- *     1. lock      of two backups of one database, one runs
+ *     1. lock      only one backup of a database runs at a time
  *     2. prune     makes room: the newest `keep - 1` stay, and what was never finished goes
  *     3. files     copies what the target lacks (`blobs.ts`)
  *     4. snapshot  copies the files that came meanwhile, then writes all rows
@@ -40,9 +40,9 @@ import type { Sealer } from './sealing.ts';
 import { type BackupTable, backupTables } from './tables.ts';
 import type { BackupTarget } from './target.ts';
 
-/** An object of rows ends with the row by which it reaches this, before it is zipped. */
+/** Bytes of the rows of one object before it is zipped. The row that reaches this number is its last one. */
 const rowsBytes = 8 * 1_048_576;
-/** A server on which files come and go all the time gets a backup without those that went. */
+/** How many snapshots are tried while files go away. The last one is kept, without the files that have gone meanwhile. */
 const snapshotsMax = 5;
 
 export interface BackupOptions {
@@ -130,12 +130,12 @@ class Backup {
       assertWhole(recorded);
       const blobs = await this.#blobs();
       if (attemptsLeft > 1 && blobs.vanished > 0) return undefined;
-      return this.#rest(blobs.part, recorded);
+      return this.#rows(blobs.part, recorded);
     });
     return manifest ?? this.#snapshot(attemptsLeft - 1);
   }
 
-  /** First, as a file that is deleted now stays in its store for a moment only. */
+  /** Comes before the rows, because a file that is deleted now stays in its store for a moment only. */
   async #blobs() {
     const { target, sealer } = this.#options;
     const part: Manifest['blobs'] = { count: 0, bytes: 0, parts: [], missing: [] };
@@ -150,7 +150,8 @@ class Backup {
     return { part, vanished: part.missing.length - damaged.length };
   }
 
-  async #rest(blobs: Manifest['blobs'], recorded: readonly string[]): Promise<Manifest> {
+  /** Writes the rows of all tables. Returns the manifest, which names them. */
+  async #rows(blobs: Manifest['blobs'], recorded: readonly string[]): Promise<Manifest> {
     const { sealer, release, nowMs, onProgress } = this.#options;
     const tables: Manifest['tables'] = [];
     const rows: Manifest['rows'] = [];

@@ -5,7 +5,7 @@ import { ident } from '../../runtime/store/postgres/sql.ts';
 import { isKnownMigration, restoringMark } from '../schema.ts';
 import { BackupError } from './error.ts';
 
-/** A backup reads for hours, and may wait for the target within its transaction, whatever the server allows others. */
+/** The bound of a statement, and of a pause in a transaction. A backup reads for hours, and waits for its target in between. */
 const longestMs = 86_400_000;
 
 /** @throws BackupError `unavailable` */
@@ -20,7 +20,7 @@ export async function connectTo(connection: pg.ClientConfig): Promise<pg.Client>
   client.on('error', () => undefined);
   try {
     await client.connect();
-    // Pages go by the index of the primary key, whatever the planner thinks of a table that it has no statistics of.
+    // Pages have to follow the index of the primary key, also in tables without statistics, where the planner might sort instead.
     if (!(await isCockroach(client))) await client.query('SET enable_seqscan = off; SET jit = off');
     return client;
   } catch (error) {
@@ -29,7 +29,7 @@ export async function connectTo(connection: pg.ClientConfig): Promise<pg.Client>
   }
 }
 
-/** CockroachDB alone reads as of a past time. Such a read neither waits for writers nor delays them. */
+/** Makes CockroachDB read as of a past time. Such a read neither waits for writers nor delays them. */
 export const pastOfCockroach = `SET TRANSACTION AS OF SYSTEM TIME '-1s'`;
 
 /** Runs `work` on one state of the database, while others go on writing. */
@@ -47,10 +47,10 @@ export async function inSnapshot<T>(client: pg.Client, work: () => Promise<T>): 
   }
 }
 
-/** Any number that nothing else in this database uses. */
+/** An arbitrary number, which nothing else in this database uses. */
 const lockNumber = 7_221_963_418;
 
-/** PostgreSQL alone has it. It needs no right to write, so that a backup can be taken from a replica. */
+/** Only PostgreSQL has these locks. They need no right to write, so a backup can be taken from a replica. */
 const tryLock = 'SELECT pg_try_advisory_lock($1) AS got';
 
 export const lockOfCockroach = [

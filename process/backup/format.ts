@@ -3,12 +3,12 @@
  *
  *     backups/<id>/rows-00001     rows of one table, a line each (`rows.ts`), gzip, sealed (`sealing.ts`)
  *     backups/<id>/blobs-0…f      a line for each blob of the files of users: its name, bytes and object; gzip, sealed
- *     backups/<id>/objects-0…f    the objects of those blobs, a name each line, never sealed: by them old ones are found
- *     backups/<id>/manifest.json  written last; what has none is no backup
+ *     backups/<id>/objects-0…f    the objects of those blobs, a name each line; never sealed, because pruning has no key
+ *     backups/<id>/manifest.json  written last; a folder without one is no backup
  *     blobs/<sealer>/<0…f>/<hash of the blob's name>.<hash of the object>
  *
- * Blobs never change, so that one which an earlier backup has written to the same recipients is not written again. Blobs are cut
- * into sixteen parts by the first digit of the hash of their name: a part fits into memory.
+ * Blobs never change. So a backup does not write a blob again that an earlier one has written to the same recipients. Blobs are
+ * divided into sixteen parts by the first digit of the hash of their name, because a part fits into memory.
  */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -31,7 +31,7 @@ const manifestForm = z.object({
   takenAt: z.string(),
   release: z.string(),
   sealer: z.string(),
-  /** By which the server tells whether a secret key is that of the database. It reveals nothing about the key. */
+  /** Tells whether a secret key is that of the database, and reveals nothing else about the key. */
   secretKeyFingerprint: z.string().nullable(),
   migrations: z.array(z.string()),
   tables: z.array(

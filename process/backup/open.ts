@@ -66,7 +66,7 @@ export async function using<T, R>(
   }
 }
 
-/** The database of a server that runs, or that does not. @throws BackupError | StartError */
+/** The database of the server, whether the server runs or not. @throws BackupError | StartError */
 export async function openForBackup(config: BackupConfiguration): Promise<OpenedResource<pg.ClientConfig>> {
   const { databaseUrl } = config;
   if (databaseUrl !== undefined)
@@ -188,7 +188,7 @@ export async function openFilesOfServer(config: BackupConfiguration) {
   return { it: store, close: () => store.close() };
 }
 
-/** The text of the secret key of this server, as far as it is here. */
+/** The secret key of this server as text. Undefined if it is not on this machine. */
 export async function secretKeyOf({
   secretKey,
   dataDirectory,

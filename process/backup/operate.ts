@@ -84,7 +84,7 @@ export interface RestoreRequest {
   readonly backup: string | undefined;
   /** The file with the identity of age. */
   readonly identityFile: string | undefined;
-  /** Devices carry on where they were: for a move, with no save after the backup. */
+  /** Sync tokens stay valid. Right only for a move, when nobody has saved anything after the backup. */
   readonly keepPositions: boolean;
   readonly onProgress: (text: string) => void;
 }
@@ -194,7 +194,7 @@ async function withTarget<T>(
   }
 }
 
-/** What the database refuses is said in its words. */
+/** Turns an error of the database into a BackupError, which has the database's own message. */
 async function guarded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -27,7 +27,7 @@ async function pruneBlobs(target: BackupTarget, backupIds: readonly string[]): P
   const manifests: Manifest[] = [];
   for (const id of backupIds) {
     const manifest = await unlessDamaged(readManifest(target, id));
-    // It might name any blob. They stay until it goes, which `backup verify` tells the operator of.
+    // A damaged manifest may have named any blob, so all blobs stay until it is removed. `backup verify` reports the damage.
     if (manifest === undefined) return;
     manifests.push(manifest);
   }

@@ -46,7 +46,7 @@ export interface RestoreOptions {
   readonly onProgress: (text: string) => void;
 }
 
-/** So that what a former process may still send is behind all that is drawn from here on: tools/lost-commits.sql. */
+/** Added to all counters, so that new epochs exceed those that a former process may still send (tools/lost-commits.sql). */
 const epochGap = 1_000_000;
 /** Rows and bytes of one statement. */
 const insertedRows = 1_000;
@@ -81,7 +81,7 @@ const keyOf = ({ manifest, opener }: Pick<RestoreOptions, 'manifest' | 'opener'>
   opener,
 });
 
-/** What this release cannot restore as it was. */
+/** Refuses a backup of a newer release, which this one cannot restore as it was. @throws BackupError */
 function assertKnown({ id, migrations: recorded, tables }: Manifest): void {
   const isNewer = !recorded.every(isKnownMigration) || tables.some(({ name }) => tableOf(name) === undefined);
   if (isNewer)
@@ -93,7 +93,7 @@ const tableOf = (name: string): BackupTable | undefined => backupTables.find((ta
 async function prepare(client: pg.Client, { connection, manifest }: RestoreOptions): Promise<void> {
   const before = await migrationsOf(client);
   assertOwnSchema(before);
-  // As long as there are rows of an earlier run, its mark stays.
+  // The mark of an earlier run stays until its rows are gone.
   if (isHalfRestored(before)) await empty(client);
   await unmark(client);
   const required = new Set([...manifest.migrations, ...before]);
@@ -125,11 +125,11 @@ async function restoreRows(client: pg.Client, options: RestoreOptions) {
   for (const object of manifest.rows) {
     const table = tableOf(object.table);
     const columns = Object.keys(manifest.tables.find(({ name }) => name === object.table)?.columns ?? {});
-    if (table === undefined || columns.length === 0) throw strange(object.name);
+    if (table === undefined || columns.length === 0) throw unlikeManifest(object.name);
     if (reportedTable !== table.name) onProgress(`Table ${table.name} …`);
     reportedTable = table.name;
     const lines = await linesOf(target, object, keyOf(options));
-    if (lines.length !== object.rows) throw strange(object.name);
+    if (lines.length !== object.rows) throw unlikeManifest(object.name);
     for (const group of groupsOf(lines)) {
       const rows = group.map((line) => JSON.parse(line) as BackupRow);
       await insertRows(client, table, columns, rows);
@@ -137,7 +137,8 @@ async function restoreRows(client: pg.Client, options: RestoreOptions) {
   }
 }
 
-const strange = (name: string): BackupError => BackupError.damaged(`${name} is not what the manifest says.`);
+const unlikeManifest = (name: string): BackupError =>
+  BackupError.damaged(`${name} is not what the manifest says.`);
 
 function* groupsOf(lines: readonly string[]): Generator<readonly string[]> {
   let group: string[] = [];
@@ -175,7 +176,7 @@ export async function readVerified(
     throw BackupError.damaged(`${object} is not what the backup has written: its hash differs.`);
   }
   const content = await opener.open(manifest.sealer, stored);
-  if (content.byteLength !== bytes) throw strange(object);
+  if (content.byteLength !== bytes) throw unlikeManifest(object);
   return content;
 }
 
@@ -219,7 +220,7 @@ const never = (): AbortSignal => new AbortController().signal;
 async function compare(client: pg.Client, { tables }: Manifest): Promise<void> {
   for (const { name, columns, rows, digest } of tables) {
     const table = tableOf(name);
-    if (table === undefined) throw strange(name);
+    if (table === undefined) throw unlikeManifest(name);
     const inOrderOfBackup = Object.fromEntries(
       Object.keys(columns).map((column) => [column, table.columns[column] ?? 'text']),
     );

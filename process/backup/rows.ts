@@ -1,6 +1,6 @@
 /**
- * Rows as a backup has them: a JSON array of a line, with the values in the order of the columns that the manifest names. `int8` is
- * a string, as it may be beyond what JSON numbers hold, and `bytea` is base64.
+ * Rows in a backup: each is a JSON array on a line of its own, with the values in the order of the columns in the manifest. An
+ * `int8` is a string, because it may be larger than the numbers of JSON, and a `bytea` is base64.
  *
  * The digest of a table is the sum of the SHA-256 of its lines, modulo 2^256. It does not depend on the order of rows, which
  * differs between databases.
@@ -99,7 +99,7 @@ export async function tableDigestOf(client: pg.ClientBase, table: BackupTable): 
   return digest;
 }
 
-/** Types are compared without whether they may be null, which a release may change. */
+/** The types of the columns. They do not say whether a column may be null, because a release may change that. */
 export const typesOf = (table: BackupTable): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(table.columns).map(([name, type]) => [name, baseType(type as string as 'text')]),

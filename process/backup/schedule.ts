@@ -136,7 +136,7 @@ export const nextTimeAfter = (atMs: number, times: readonly number[]): number =>
 const lastTimeBefore = (atMs: number, times: readonly number[]): number =>
   Math.max(...timesAround(atMs, times).filter((time) => time <= atMs));
 
-/** As this file runs: built, or from its source. */
+/** The command line in the form in which this file runs: built, or as source. */
 const commandLine = fileURLToPath(new URL(`../../cli/main${extname(import.meta.url)}`, import.meta.url));
 
 /** The command line, with the settings of this process. */

@@ -15,7 +15,7 @@ export interface ScratchServer {
   stop(): Promise<void>;
 }
 
-/** As this file runs: built, or from its source. */
+/** The entry of the server in the form in which this file runs: built, or as source. */
 const entry = fileURLToPath(new URL(`../../main${extname(import.meta.url)}`, import.meta.url));
 const startMs = 120_000;
 const stopMs = 60_000;
@@ -119,7 +119,7 @@ interface RequestOptions {
 
 interface ServerAnswer {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: what is answered is looked at as a client would
+  // biome-ignore lint/suspicious/noExplicitAny: answers are untyped, as for any client
   readonly body: any;
 }
 

@@ -7,10 +7,11 @@
 import { createHash } from 'node:crypto';
 import { BackupError } from './error.ts';
 
-/** Names the recipients, so that data encrypted to others is written again. */
+/** The id of objects that are kept as they are. */
 const plain = 'plain';
 
 export interface Sealer {
+  /** Depends on the recipients, so that blobs which are encrypted to others are written again. */
   readonly id: string;
   seal(bytes: Uint8Array): Promise<Uint8Array>;
 }
@@ -25,7 +26,7 @@ const idBytes = 8;
 /** @throws BackupError */
 export async function sealerFor(recipients: readonly string[]): Promise<Sealer> {
   if (recipients.length === 0) return { id: plain, seal: async (bytes) => bytes };
-  // Most servers back up without it.
+  // Loaded only when it is needed, because most servers back up without encryption.
   const { Encrypter } = await import('age-encryption');
   const encrypter = new Encrypter();
   for (const recipient of recipients) {

@@ -38,7 +38,7 @@ const declared = [...runtimeTables, ...domainTables].flatMap((table): readonly B
 });
 
 /**
- * The runtime's come first: CockroachDB keeps the past of those for ten minutes only (`runtime-0018-slice-garbage` and its
- * siblings), and a snapshot is of the past.
+ * The tables of the runtime come first. CockroachDB keeps their past for ten minutes only (`gc.ttlseconds` in their migrations),
+ * and a snapshot reads the past.
  */
 export const backupTables: readonly BackupTable[] = [...undeclared, ...declared];

@@ -206,7 +206,7 @@ async function itemsFromServer(
   if (token === undefined) return undefined;
   const digest = new TableDigest();
   for await (const row of server.items(token)) {
-    // What vaults have is in the collections of vaults.
+    // Items of vaults are not in the collection of the user, with which they are compared here.
     if (row['deleted'] === true || (row['shared_vault_uuid'] ?? null) !== null) continue;
     digest.add(lineOfItem(row));
   }

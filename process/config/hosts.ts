@@ -11,12 +11,12 @@ export function isLoopback(host: string): boolean {
   return loopback.check(host, version === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** An address of IPv6 is in brackets there. */
+/** The host without the brackets that a URL puts around an IPv6 address. */
 const nameIn = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '');
 
 export const isLoopbackUrl = (url: string): boolean => isLoopback(nameIn(new URL(url)));
 
-/** An invalid address is refused at the connection, without showing it. */
+/** False for an invalid address. The connection refuses that one later, without showing it. */
 export function isPlainNats(url: string): boolean {
   if (!url.startsWith('nats://') || !URL.canParse(url)) return false;
   return !isLoopback(nameIn(new URL(url)));
@@ -27,7 +27,7 @@ export function isPlainHttp(address: string): boolean {
   return url.protocol === 'http:' && !isLoopback(nameIn(url));
 }
 
-/** The host part of an address; for every interface it is localhost. */
+/** The host as an address names it: `localhost` if it stands for every interface. */
 export function urlHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost';
   return isIP(host) === 6 ? `[${host}]` : host;
