@@ -1,7 +1,6 @@
 /**
- * Decides from its head alone whether a request goes on to its handler. The order is: preflight, path, access key (a
- * wrong one counts like any public request), bearer, rate. The checks are cheap and synchronous, so most of a flood
- * gets no further.
+ * Decides by the head of a request whether it goes on to its handler. The order is: preflight, path, access key (a wrong one counts
+ * like any public request), bearer, rate. The checks are cheap and synchronous, so most of a flood gets no further.
  */
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { RequestHeaders } from '../http/headers.ts';

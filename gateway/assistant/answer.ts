@@ -2,9 +2,8 @@
  * One answer of a model, assembled from the provider's events (docs/protocol/assistant.md, "The stream").
  *
  * Invariants:
- * - A tool call goes out once and whole, when the answer or the call is complete. The last item of an answer that was
- *   cut by its length may be such a part, and is then dropped. Providers report the cut only after they ended the
- *   call.
+ * - A tool call goes out once and whole, when the answer or the call is complete. If the answer was cut off by its length, its
+ *   last call may be incomplete, and is then dropped. Providers report the cut only after they have ended that call.
  * - There is one `finish`, it is the last event, and usage comes before it. An incomplete answer finishes with
  *   `error`.
  * - Tools and their arguments are bounded, whatever the provider sends.
@@ -25,7 +24,7 @@ interface ToolCall {
 export class AssistantAnswer {
   readonly #idPrefix: string;
   readonly #tools = new Map<number, ToolCall>();
-  /** A call that has ended but does not parse. It is whole if anything comes after it. */
+  /** A call that has ended and whose arguments do not parse. If anything comes after it, the answer was not cut off in it. */
   #doubtful: ToolCall | undefined;
   #events: AssistantEvent[] = [];
   #toolCalls = 0;
@@ -78,7 +77,7 @@ export class AssistantAnswer {
     this.#emitDoubtful();
     const args = argsOf(call.json);
     if (args === undefined) this.#doubtful = call;
-    else this.#tell(call, args);
+    else this.#emitCall(call, args);
   }
 
   usage(promptTokens: number | undefined, completionTokens: number | undefined): void {
@@ -124,11 +123,11 @@ export class AssistantAnswer {
 
   /** Clients run tools with whatever arguments arrive, so unreadable arguments count as none. */
   #emitDoubtful(): void {
-    if (this.#doubtful !== undefined) this.#tell(this.#doubtful, {});
+    if (this.#doubtful !== undefined) this.#emitCall(this.#doubtful, {});
     this.#doubtful = undefined;
   }
 
-  #tell({ id, name }: ToolCall, args: unknown): void {
+  #emitCall({ id, name }: ToolCall, args: unknown): void {
     this.#emittedCalls += 1;
     this.#events.push({ kind: 'tool-call', id, name, args });
   }

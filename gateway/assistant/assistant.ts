@@ -201,7 +201,7 @@ export class Assistant {
   #open(request: AnswerRequest, signal: AbortSignal): Promise<OutboundStream> {
     const { provider: id, model } = request;
     const access = this.#accessFor(request);
-    // Nodes may have other settings, or a pairing no token: no provider has received the request.
+    // The settings of this node may lack the provider, or the pairing may have no token. No provider has received the request.
     if (access === undefined) throw new AnswerError('unavailable');
     const provider = providers[id];
     const chat = request.chatRequest.take();

@@ -27,7 +27,7 @@ export async function pairedFor(
     ended({ mayHaveArrived, isRejected = false, promptTokens = 0, completionTokens = 0 }) {
       if (!mayHaveArrived) return;
       const report = { subscriptionId, serial, isRejected, promptTokens, completionTokens };
-      // If this fails, the failure is not counted, and the next request finds out.
+      // If this fails, this use is not counted. A token that the provider rejects is then reported after the next request.
       pairing.reportUse(report, { deadlineMs: endMs }).catch(() => undefined);
     },
   };

@@ -19,7 +19,7 @@ export class AnswerReader {
     for (const line of this.#lines.push(bytes)) this.#line(line);
   }
 
-  /** Call when the provider has ended. An event that has not ended does not count; a line does. @throws AnswerError */
+  /** Call when the provider has ended. An unfinished event is dropped, and an unfinished line counts. @throws AnswerError */
   end(): void {
     const rest = this.#lines.end();
     if (this.#provider.framing === 'lines') this.#line(rest);

@@ -44,15 +44,12 @@ function requireBounded(filter: Element): void {
 
 const elementsOf = (filter: Element): readonly Element[] => [filter, ...filter.children.flatMap(elementsOf)];
 
-/**
- * Compiles a filter inside that of the calendar. Filters of other components are compiled too, so that an unsupported one is still
- * refused.
- */
+/** Compiles a filter inside that of the calendar, which has to-dos and no other components. */
 function compileComponentFilter(filter: Element): 'all' | 'none' | PropertyTest {
   if (!isElement(filter, 'C', 'comp-filter')) throw new RefusedRequest('<C:supported-filter/>');
   const isTodo = nameIn(filter) === 'VTODO';
   if (isNotDefined(filter)) return isTodo ? 'none' : 'all';
-  // First of all, so that an unsupported filter of another component is refused as well.
+  // Compiled for every component, so that an unsupported filter is refused even where it does not matter.
   const tests = filter.children.map(compilePropertyFilter);
   if (!isTodo) return 'none';
   return tests.length === 0 ? 'all' : (properties) => tests.every((test) => test(properties));

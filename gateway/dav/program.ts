@@ -56,7 +56,7 @@ export const wrongTokens: RateBucket = { name: 'wrong calendar tokens', perMinut
 export interface Program {
   readonly userUuid: string;
   readonly ctag: string;
-  /** One entry for each uid. The version is from before the read, so the next look notices a change made meanwhile. */
+  /** One object for each uid. `ctag` is from before the read. So a program that looks again notices what has changed meanwhile. */
   list(): Promise<{ readonly ctag: string; readonly objects: readonly ListedObject[] }>;
   /** The objects among these that exist. */
   objects(uids: readonly string[]): Promise<readonly WholeObject[]>;
@@ -102,7 +102,7 @@ export async function asProgram(
   }
 }
 
-/** @throws Denied */
+/** @throws DeniedProgram */
 async function programOf(
   context: ProgramContext,
   options: ProgramOptions & { readonly proofs: Proofs },

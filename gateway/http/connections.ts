@@ -103,13 +103,13 @@ export class Connections {
   }
 }
 
-/**
- * Counts the connections that each network opened in the last 16 s at least, and in the last 32 s at most. The
- * library closes an idle connection after 14 s at the latest, so a network never has more idle ones open than this
- * count. An exact count is impossible, because the library does not say whose connection ends.
- */
+/** Longer than the 14 s after which the library closes an idle connection at the latest. */
 export const windowMs = 16_000;
 
+/**
+ * Counts the connections that each network has opened in the present window and in the one before it. So a network never has more
+ * idle ones open than this count. An exact count is impossible, because the library does not say whose connection ends.
+ */
 class RecentAccepts {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #networksMax: number;

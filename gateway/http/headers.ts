@@ -2,14 +2,11 @@
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
 /**
- * They are copied once, all of them, because the request is gone after the first await. Each call into the library also
- * costs more than keeping a header.
+ * All headers of a request, copied when it arrives, because the request is gone after the first await. Asking the library for a
+ * header also costs more than keeping it.
  */
 export interface RequestHeaders {
-  /**
-   * Empty if there is none. If a header has several lines, the first counts; for `x-forwarded-for`, all count in
-   * their order.
-   */
+  /** Empty if there is none. Of several lines the first counts. Those of `x-forwarded-for` are joined in their order. */
   get(name: string): string;
 }
 

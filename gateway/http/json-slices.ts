@@ -21,9 +21,9 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 
 export interface SliceLimits {
-  /** A slice ends with the first element that ends after this many bytes, */
+  /** A slice ends with the element by which it reaches this number of bytes. */
   readonly sliceBytes: number;
-  /** or after so many outside strings. */
+  /** The same for its bytes outside strings. The slice ends at whichever bound it reaches first. */
   readonly sliceStructureBytes: number;
   readonly depthMax: number;
   /** Bytes outside strings of a single element or member. */
@@ -107,7 +107,7 @@ export async function scanJson(
     const isArray = bytes[from] === openBracket;
     const end = isArray ? await scanArray(scanner, from, slices, yieldToLoop) : scanner.endOfValue(from, 1);
     if (key !== undefined) members.push({ key, from, end, slices: isArray ? slices : undefined });
-    if (scanner.isTired()) await yieldToLoop();
+    if (scanner.isTurnDue()) await yieldToLoop();
     const separator = scanner.skipSpace(end);
     if (bytes[separator] === closeBrace) return scanned(separator + 1);
     if (bytes[separator] !== comma) throw new SyntaxError('expected a comma between members');
@@ -170,7 +170,7 @@ async function scanArray(
     const end = scanner.endOfValue(position, 2);
     const separator = bytes[end];
     if (separator !== comma && separator !== closeBracket) throw new SyntaxError('the array does not end');
-    scanner.element();
+    scanner.countElement();
     position = end + 1;
     if (separator === closeBracket) {
       slices.push(end);
@@ -183,7 +183,7 @@ async function scanArray(
     slices.push(end);
     sliceStart = position;
     sliceStructureStart = scanner.structureBytes;
-    if (scanner.isTired()) await yieldToLoop();
+    if (scanner.isTurnDue()) await yieldToLoop();
   }
 }
 
@@ -253,8 +253,8 @@ const colonByte = 0x3a;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** About a millisecond. Native searches pass over strings, so strings count for less. */
-const stretch = 128 * kibibyte;
+/** The steps between two turns of the loop, about a millisecond. Native searches skip strings, so these count for fewer steps. */
+const stepsOfTurn = 128 * kibibyte;
 const stringBytesPerStep = 16;
 
 class Scanner {
@@ -295,14 +295,14 @@ class Scanner {
   }
 
   /** Counts an element of an array below the top. */
-  element(): void {
+  countElement(): void {
     this.#elements += 1;
     if (this.#elements > this.limits.elementsMax) throw new JsonTooManyValuesError('too many elements');
   }
 
   /** Whether it has scanned so much that the loop should turn. */
-  isTired(): boolean {
-    if (this.#steps < stretch) return false;
+  isTurnDue(): boolean {
+    if (this.#steps < stepsOfTurn) return false;
     this.#steps = 0;
     return true;
   }

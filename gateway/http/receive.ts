@@ -1,4 +1,4 @@
-/** Leads a request from its head to its body. */
+/** Decides by the head of a request whether a body follows, and how it is received. */
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { BodyMemory } from './body.ts';
 import { BodyStream } from './body-stream.ts';

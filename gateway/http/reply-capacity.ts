@@ -114,7 +114,7 @@ export class ReservedCapacity implements ReplyHolder {
     this.#capacity.release(this.#network, bytes);
   }
 
-  /** The bytes that a reader has not taken counted before there was a reply. */
+  /** Untaken bytes need no further count, because they were counted when the memory was reserved. */
   hold(): void {}
   release(): void {}
 }

@@ -46,7 +46,7 @@ export interface RequestContext<A extends RouteAccess, B extends BodyKind = 'jso
       ? Credentials | undefined
       : undefined;
   readonly client: Client;
-  /** The network of `client`, for routes that need nothing else: its address is costly to find. */
+  /** As in `client`. A route that needs nothing else is spared the costly search for the address. */
   readonly snjsVersion: string | null;
   /** One cookie name may come with several values; all are kept, in order. */
   readonly cookies: ReadonlyMap<string, readonly string[]>;
@@ -72,9 +72,9 @@ export interface RequestContext<A extends RouteAccess, B extends BodyKind = 'jso
    */
   onlyWhile(ask: AskPermission): void;
   /**
-   * Reserves memory for this many bytes of the reply in all, before the handler asks for content that is given only
-   * once. The reply then counts in no other bound, and no lack of memory breaks it off. False: for seconds there was
-   * none, or the client has left.
+   * Reserves memory for this many bytes of the reply in all, before the handler asks for content that is given only once. The reply
+   * then counts in no other bound, and no lack of memory breaks it off. False if no memory became free within seconds, or if the
+   * client has left.
    */
   reserveReply(bytes: number): Promise<boolean>;
 }

@@ -82,7 +82,7 @@ export function createRouter(routes: readonly AnyRoute[], areas: readonly Area[]
 
   routes.forEach((route, index) => {
     const area = areaOf(route.path);
-    requireSense(route, area);
+    requireConsistent(route, area);
     const headers = area.headers.with(route.replyHeaders);
     insert({ route, index, headers, parameters: undefined }, root, literalPaths);
   });
@@ -143,8 +143,8 @@ interface PathMatch {
 const parameterCharactersMaxOf = (route: AnyRoute): number =>
   route.parameterCharactersMax ?? defaultParameterCharactersMax;
 
-/** Checks at the start that a declaration makes sense. Later a mistake would go unnoticed. */
-function requireSense(route: AnyRoute, area: RoutedArea): void {
+/** Checks at the start that the parts of a declaration fit together. Later a mistake would go unnoticed. */
+function requireConsistent(route: AnyRoute, area: RoutedArea): void {
   const name = `route ${route.method} ${route.path}`;
   if (route.safe && route.method !== 'GET') throw new Error(`${name} is no GET, so it cannot be safe`);
   if (route.method === 'OPTIONS' && !area.ownOptions) {

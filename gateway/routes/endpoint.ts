@@ -114,7 +114,7 @@ function routeOf<Fields extends object, Ok>({
   adds = {},
   headersOf,
   changesSomething = false,
-  hasSuccessField: says = false,
+  hasSuccessField = false,
   ...declared
 }: Endpoint<Fields, Ok>): AnyRoute {
   const ask = askFor(command);
@@ -137,7 +137,7 @@ function routeOf<Fields extends object, Ok>({
         const headers = headersOf?.(ok);
         return headers === undefined ? answer : { ...answer, headers };
       });
-      return says ? reply.then(withSuccessField) : reply;
+      return hasSuccessField ? reply.then(withSuccessField) : reply;
     },
   });
 }

@@ -36,7 +36,7 @@ export interface RoutesOptions extends Omit<KeyedTools, 'userSecrets'> {
     readonly publicUrl: string | undefined;
   };
   readonly assistant: Assistant;
-  /** An operator has no audit trail that could record it. */
+  /** Called when an operator has paired a subscription, which no audit trail records. */
   readonly pairedForOperator: (subscriptionId: string) => void;
   readonly codeHost: Pick<CodeHost, 'publish'>;
   readonly socketTokens: SocketTokens;

@@ -2,7 +2,7 @@
  * The audience of each vault: its members who have sockets in this process. A vault is subscribed to once, however
  * many they are.
  *
- *     named the user's actor says that the user is a member, and by which membership: a hint
+ *     named      the user's actor says that the user is a member, and by which membership: a hint
  *     admitted   the vault has said so too, and has subscribed this gateway: the user hears what it publishes
  *     gone       the vault says that the user is no member, or publishes that they no longer are
  *

@@ -6,11 +6,11 @@
 import { type Rich, richTextOf } from './rich-text.ts';
 import { linkKeyOf, type Note, type OpenedShare, unseal } from './sealed.ts';
 
-/** Fetches the content of a share from the server, which may give it only once. */
 type FetchResult =
   | { readonly outcome: 'payload'; readonly payload: string }
   | { readonly outcome: 'gone' | 'too-many' | 'refused' | 'unreachable' };
 
+/** Fetches the content of a share from the server, which may give it only once. */
 async function fetchShare(shareId: string): Promise<FetchResult> {
   try {
     const answer = await fetch(`v1/shares/${shareId}`, { credentials: 'omit', redirect: 'error' });
@@ -24,15 +24,15 @@ async function fetchShare(shareId: string): Promise<FetchResult> {
   }
 }
 
-/** Reads the link in the address bar: which share, and the key that no server may see. */
 interface Link {
   readonly shareId: string;
+  /** No server may see it. */
   readonly key: Uint8Array;
 }
 
 const idForm = /^[0-9a-f-]{36}$/i;
 
-/** Removes the key from the address bar, and so from the history. Undefined if the link is incomplete. */
+/** Reads the link, and removes its key from the address bar and the history. Undefined if the link is incomplete. */
 function takeLink(): Link | undefined {
   const { hash, search } = location;
   history.replaceState(null, '', search);
