@@ -1,8 +1,8 @@
 /**
- * The admin port: Prometheus metrics, probes and a page for people, apart from the public port so that it can be kept
- * private. Requests by name must use one of ours, because a web page can point its own name here and read the answer.
- * `/livez` says only that the event loop turns, because a restart heals no dependency. The paths of the public port
- * have the same answers here, since a host has no public port.
+ * The admin port: Prometheus metrics, probes and a page for people, apart from the public port so that it can be kept private. A
+ * request is refused if it names a host that is not ours. Otherwise a web page could point its own name here and read the answer.
+ * `/livez` says only that the event loop turns, because a restart heals no dependency. The probes of the public port have the same
+ * answers here, because a host has no public port.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';

@@ -4,7 +4,6 @@ import type { ActorAddress } from '../proto/generated/scriptorium/v1/cluster.ts'
 import type { Address } from '../runtime/address.ts';
 import { invalidArgument } from './errors.ts';
 
-/** An actor, as operators name it. */
 const kindNames = kinds.map(({ name }) => name);
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -25,6 +24,7 @@ export function uuidField(name: string, value: string): string {
   return uuid;
 }
 
+/** An actor, as operators name it. */
 export function addressField(name: string, value: ActorAddress | undefined): Address {
   if (value === undefined) throw invalidArgument(`${name} is missing.`);
   const kind = textField(`${name}.kind`, value.kind);

@@ -120,7 +120,7 @@ function accountHandlers(
     },
 
     async openAccount({ userUuid, unlock }, ask) {
-      const opened = okOrThrow(await there(user(userUuid).importOpen({ unlock }, ask)));
+      const opened = okOrThrow(await presentOrThrow(user(userUuid).importOpen({ unlock }, ask)));
       if (opened.opened) logger.info({ userUuid }, 'an import has opened an account');
       return opened;
     },
@@ -147,7 +147,7 @@ function accountHandlers(
     },
 
     async writeInbox({ userUuid, messages, notifications }, ask) {
-      return okOrThrow(await there(user(userUuid).importInbox({ messages, notifications }, ask)));
+      return okOrThrow(await presentOrThrow(user(userUuid).importInbox({ messages, notifications }, ask)));
     },
   };
 }
@@ -190,7 +190,11 @@ function vaultHandlers(
     },
 
     async showVault({ vaultUuid }, ask) {
-      const { vault: imported, members, invites } = await there(vault(vaultUuid).importShowVault({}, ask));
+      const {
+        vault: imported,
+        members,
+        invites,
+      } = await presentOrThrow(vault(vaultUuid).importShowVault({}, ask));
       if (imported === null) throw notFound('There is no such vault.');
       return {
         sha256: vaultDigest(imported),
@@ -200,13 +204,17 @@ function vaultHandlers(
     },
 
     async endVault({ vaultUuid, checkOnly }, ask) {
-      const { vault: row, members, isImported } = await there(vault(vaultUuid).importShowVault({}, ask));
+      const {
+        vault: row,
+        members,
+        isImported,
+      } = await presentOrThrow(vault(vaultUuid).importShowVault({}, ask));
       if (row === null) throw notFound('There is no such vault.');
       if (!isImported) return { refused: 'native' };
       if (!(await areAll(['closed', 'locked', 'open'], members, ask))) return { refused: 'used' };
       if (!checkOnly) {
         const uuid = uuidField('vault_uuid', vaultUuid);
-        okOrThrow(await there(actors.get(Vault, uuid).ask.end({ by: row.ownerUuid }, ask)));
+        okOrThrow(await presentOrThrow(actors.get(Vault, uuid).ask.end({ by: row.ownerUuid }, ask)));
         logger.info({ vaultUuid: uuid }, 'an import has ended a shared vault');
       }
       return { refused: '' };
@@ -222,26 +230,28 @@ function itemHandlers(
 > {
   return {
     async wantItems({ collection: of, items }, ask) {
-      return there(collection(of).importWantItems({ items }, ask));
+      return presentOrThrow(collection(of).importWantItems({ items }, ask));
     },
 
     async writeItems({ collection: of, items }, ask) {
       const reply = collection(of).importItems({ items }, ask);
-      const { refusedItems: refused, ...counts } = okOrThrow(await there(reply));
+      const { refusedItems: refused, ...counts } = okOrThrow(await presentOrThrow(reply));
       return { ...counts, refused };
     },
 
     async writeRevisions({ collection: of, revisions }, ask) {
-      return okOrThrow(await there(collection(of).importRevisions({ revisions }, ask)));
+      return okOrThrow(await presentOrThrow(collection(of).importRevisions({ revisions }, ask)));
     },
 
     async removeItems({ collection: of, uuids }, ask) {
-      return okOrThrow(await there(collection(of).importRemoveItems({ uuids }, ask)));
+      return okOrThrow(await presentOrThrow(collection(of).importRemoveItems({ uuids }, ask)));
     },
 
     async listItems({ collection: of, after, pageSize, withDigests }, ask) {
       const limit = limitField('page_size', pageSize);
-      const page = await there(collection(of).importListItems({ after, limit, whole: withDigests }, ask));
+      const page = await presentOrThrow(
+        collection(of).importListItems({ after, limit, whole: withDigests }, ask),
+      );
       const items = page.items.map((item, index) => ({
         version: {
           uuid: item.uuid,
@@ -259,7 +269,7 @@ function itemHandlers(
 
     async listRevisions({ collection: of, itemUuid }, ask) {
       const uuid = uuidField('item_uuid', itemUuid);
-      const { revisions } = await there(collection(of).importListRevisions({ itemUuid: uuid }, ask));
+      const { revisions } = await presentOrThrow(collection(of).importListRevisions({ itemUuid: uuid }, ask));
       return { revisions: revisions.map((each) => ({ uuid: each.uuid, sha256: revisionDigest(each) })) };
     },
   };
@@ -288,13 +298,15 @@ function fileHandlers(
       const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
       const { remoteIdentifier, uploadUuid } = fileOf(file);
       const importedFile = { remoteIdentifier, uploadUuid, bytes, layout };
-      okOrThrow(await there(collection(file?.owner).importFile(importedFile, ask)));
+      okOrThrow(await presentOrThrow(collection(file?.owner).importFile(importedFile, ask)));
       return {};
     },
 
     async showFile({ owner, remoteIdentifier, withDigest }, ask) {
       const uuid = uuidField('remote_identifier', remoteIdentifier);
-      const { file } = await there(collection(owner).importShowFile({ remoteIdentifier: uuid }, ask));
+      const { file } = await presentOrThrow(
+        collection(owner).importShowFile({ remoteIdentifier: uuid }, ask),
+      );
       if (file === null) throw notFound('There is no such file.');
       return { bytes: file.bytes, sha256: withDigest ? await digestOf(fileStore, file) : '' };
     },
@@ -319,7 +331,7 @@ async function* pieceOf(content: Uint8Array) {
   yield content;
 }
 
-async function there<T>(reply: Promise<T>): Promise<T> {
+async function presentOrThrow<T>(reply: Promise<T>): Promise<T> {
   const answer = await unlessAbsent(reply);
   if (answer === undefined) throw notFound('An import has not begun with this.');
   return answer;

@@ -64,7 +64,7 @@ const serverOptions = {
   'grpc.enable_channelz': 0,
 };
 
-// The library also logs to standard error; everything it reports arrives as errors too.
+// Otherwise the library also writes to standard error what its errors say.
 setLogVerbosity(logVerbosity.NONE);
 
 export function createInternalApi(options: InternalApiOptions): InternalApi {

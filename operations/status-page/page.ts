@@ -1,5 +1,5 @@
 /**
- * The page of the admin port for people: how the cluster is, and what to type where something is wrong. It only reads,
+ * The page of the admin port for people: the state of the cluster, and the command to type where something is wrong. It only reads,
  * runs no script and loads nothing, so that it works in any browser and through any tunnel.
  */
 import { type Node, NodeState } from '../../proto/generated/scriptorium/v1/cluster.ts';
@@ -8,9 +8,9 @@ import { type Html, html } from './html.ts';
 import { type ClusterStatus, readStatus, type StatusOptions } from './status.ts';
 import { style } from './style.ts';
 
-/** With more nodes, those that serve as they should are folded away. */
+/** With more nodes than this, the live ones are folded away. */
 const nodesMax = 30;
-/** Rare enough to read on, and to leave what is unfolded for a while. */
+/** Seconds from one reload to the next: long enough to read the page. A reload folds everything away again. */
 const refreshS = 30;
 
 export function statusPage(status: ClusterStatus): string {
@@ -144,7 +144,7 @@ function rowOf(node: Node, most: number) {
   ];
 }
 
-/** Moves between two live nodes are not told: the database does not say where a shard is to go. */
+/** Moves between two live nodes are not shown, because the database does not say where a shard is to go. */
 function movesOf({ cluster }: ClusterStatus): Html {
   const title = 'Shards leaving a node, or without an owner';
   if (cluster === undefined) return section(title, unknown);
@@ -208,7 +208,7 @@ function deadMailsOf({ deadMails, metrics }: ClusterStatus): Html {
   );
 }
 
-/** The statements behind a page are counted over the whole cluster, so all who look within this time see one. */
+/** The statements behind a page count over the whole cluster. So everyone who looks within this time gets the same page. */
 const cacheMs = 2_000;
 
 /** Makes the page, at most once in two seconds, however many browsers are left open. */

@@ -44,9 +44,9 @@ export interface StatusOptions {
   readonly shardCount: number;
 }
 
-/** The page tells how many there are, and shows these. */
+/** How many dead timers, dead tells and dead mails the page lists, of each. */
 const deadMax = 20;
-/** A page should come, whatever hangs. */
+/** The page waits no longer than this for the mailer. */
 const mailDeadlineMs = 2_000;
 
 export async function readStatus(options: StatusOptions): Promise<ClusterStatus> {
