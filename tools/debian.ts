@@ -42,7 +42,7 @@ const cache = join(repository, '.cache');
 /** The path of this repository in that file system. */
 const repositoryInside = '/scriptorium';
 
-/** Its folder, made if missing. @throws Error, one line, if that fails */
+/** The folder of this Debian, which is made if it is missing. @throws Error, one line, if that fails */
 export function findOrMakeDebian(environment: Environment): string {
   const folder = join(cache, `debian-13-node-${nodeVersion}`);
   if (existsSync(folder)) return folder;
@@ -69,7 +69,7 @@ export function findOrMakeDebian(environment: Environment): string {
   return folder;
 }
 
-/** The program, in this folder. */
+/** Fetches Node.js into this folder. Returns the path of its program. */
 function fetchNode(folder: string): string {
   const name = `node-linux-${process.arch}`;
   const packed = execFileSync('npm', ['pack', '--silent', `${name}@${nodeVersion}`], {

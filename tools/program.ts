@@ -38,7 +38,7 @@ export function findOrInstallProgram(program: Program, environment: Environment)
     throw new Error(missing(program));
   console.log(`Installing ${program.name} for the tests ...`);
   const options = { stdio: 'inherit', env: { ...environment, DEBIAN_FRONTEND: 'noninteractive' } } as const;
-  // It would replace somebody else's program.
+  // With `--no-remove` it fails where it would have to replace somebody else's program.
   const install = ['install', '-y', '-q', '--no-install-recommends', '--no-remove', program.package];
   try {
     if (program.answers !== undefined) answer(program.answers);

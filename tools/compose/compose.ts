@@ -1,4 +1,4 @@
-/** What Docker's Compose is made of, as far as tests need it: no package of Debian 12 has a Compose of today. */
+/** Two parts of Docker's Compose: its reader of `compose.yaml`, and its reference. No package of Debian 12 has a recent Compose. */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { runGo } from '../go-program.ts';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
-/** By the library with which Compose reads `compose.yaml`. */
+/** A program of ours around the library with which Compose reads `compose.yaml`. */
 const reader = fileURLToPath(new URL('../../.cache/compose-go-v2.16.2/compose', import.meta.url));
 
 /** On first use on a machine this fetches and compiles it. @throws Error, one line */
