@@ -28,13 +28,13 @@ test('a 503 is logged with its cause, and many with one cause are one line a sec
     reason: reasonOf(new OverloadedError('too many messages wait')),
   });
   await clock.advance(1_000);
-  log.answered({ route: undefined, status: 503, durationMs: 1, requestId: 'later', reason: full });
+  log.answered({ route: undefined, status: 503, durationMs: 20.4, requestId: 'later', reason: full });
   t.deepEqual(
-    lines.map(({ requestId, reason, times }) => [requestId, reason, times]),
+    lines.map(({ requestId, durationMs, reason, times }) => [requestId, durationMs, reason, times]),
     [
-      ['r0', 'unavailable: the database cannot take this now: 53100 could not extend file', 1],
-      ['another', 'overloaded: too many messages wait', 1],
-      ['later', 'unavailable: the database cannot take this now: 53100 could not extend file', 300],
+      ['r0', 1, 'unavailable: the database cannot take this now: 53100 could not extend file', 1],
+      ['another', 1, 'overloaded: too many messages wait', 1],
+      ['later', 20, 'unavailable: the database cannot take this now: 53100 could not extend file', 300],
     ],
   );
 });

@@ -43,24 +43,16 @@ export class AccessLog {
     readonly requestId: string;
     readonly reason: string | undefined;
   }): void {
-    if (unavailable.includes(status)) {
-      this.#unavailable(route, status, requestId, reason);
+    const isUnavailable = unavailable.includes(status);
+    const level = status >= 500 ? 'warn' : 'debug';
+    if (!isUnavailable && !this.#log.isLevelEnabled(level)) return;
+    const fields = { ...subject(route, requestId), status, durationMs: Math.round(durationMs) };
+    if (!isUnavailable) {
+      this.#log[level](fields, 'request');
       return;
     }
-    const level = status >= 500 ? 'warn' : 'debug';
-    if (!this.#log.isLevelEnabled(level)) return;
-    this.#log[level]({ ...subject(route, requestId), status, durationMs: Math.round(durationMs) }, 'request');
-  }
-
-  #unavailable(
-    route: AnyRoute | undefined,
-    status: number,
-    requestId: string,
-    reason: string | undefined,
-  ): void {
     const times = this.#refused.times(reason ?? route?.path ?? '');
-    if (times === undefined) return;
-    this.#log.warn({ ...subject(route, requestId), status, reason, times }, 'not answered now');
+    if (times !== undefined) this.#log.warn({ ...fields, reason, times }, 'not answered now');
   }
 
   /** The server has closed a socket without a close frame. */
