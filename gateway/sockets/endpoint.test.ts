@@ -6,6 +6,10 @@ import type { Actors } from '../../runtime/handles.ts';
 import { latch, openRaw, startGateway, testSocketTokens, turn } from '../../test/kit/gateway.ts';
 import { dial, isRefused } from '../../test/kit/socket-client.ts';
 import { until } from '../../test/kit/until.ts';
+import { CopiedHeaders } from '../http/headers.ts';
+import type { HttpRequest, HttpResponse } from '../http/uws.ts';
+import { createSocketBehavior, type SocketEndpointOptions } from './endpoint.ts';
+import type { UpgradeContext } from './upgrades.ts';
 
 const claims = {
   userUuid: '8d0b6a4e-0f3c-4a53-9c4b-0d8b7a9c1e2f',
@@ -50,6 +54,38 @@ test('a request that ends its connection opens no socket', async (t) => {
   t.is(await answerTo('Connection: close\r\n'), 'HTTP/1.1 400');
   t.is(await answerTo('Connection: keep-alive\r\nConnection: Upgrade\r\n'), 'HTTP/1.1 101');
   t.is(await answerTo('Connection: keep-alive, Upgrade\r\n'), 'HTTP/1.1 101');
+});
+
+test('a socket whose handshake waits for too long is told that too many clients are connecting', async (t) => {
+  const nothing = () => undefined;
+  const written: string[] = [];
+  const res = {
+    onAborted: nothing,
+    cork: (work: () => void) => work(),
+    writeStatus: (status: string) => written.push(status),
+    writeHeader: nothing,
+    tryEnd(body: string) {
+      written.push(body);
+      return [true, true];
+    },
+  };
+  const options = {
+    hub: { add: () => 'added', remove: nothing },
+    admit: () => claims,
+    handshakes: { run: async (_handshake: unknown, refused: unknown) => refused },
+    metrics: { upgrade: nothing },
+    framing: { headersOf: () => new CopiedHeaders() },
+    requestId: () => 'request',
+    isDraining: () => false,
+    replies: {},
+  };
+  const { upgrade } = createSocketBehavior(options as unknown as SocketEndpointOptions);
+  upgrade?.(res as unknown as HttpResponse, {} as HttpRequest, {} as UpgradeContext);
+  await turn();
+  t.deepEqual(written, [
+    '503 Service Unavailable',
+    '{"error":{"message":"Too many clients are connecting at the moment. Please try again later."}}',
+  ]);
 });
 
 test('a socket that is about to open when the process ends is asked to come back', async (t) => {

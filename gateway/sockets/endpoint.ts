@@ -68,6 +68,12 @@ const full: HttpRefusal = {
   message: 'The server has too many connections at the moment. Please try again later.',
   retryAfterMs: 30_000,
 };
+/** Too many clients are connecting, so the handshake had to wait for too long, or could not even wait. */
+const tooManyAtOnce: HttpRefusal = {
+  status: 503,
+  message: 'Too many clients are connecting at the moment. Please try again later.',
+  retryAfterMs: 30_000,
+};
 const fullForUser: HttpRefusal = {
   status: 429,
   message: 'This account has too many connections.',
@@ -146,7 +152,7 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
     try {
       const isAlive = await handshakes.run<boolean | undefined>(() => hub.check(socket), undefined);
       if (responder.isFinished) return hub.remove(socket);
-      const refusal = isAlive === undefined ? full : refusalOfChecked(socket, isAlive);
+      const refusal = isAlive === undefined ? tooManyAtOnce : refusalOfChecked(socket, isAlive);
       if (refusal === undefined) return open();
       hub.remove(socket);
       refuse(responder, refusal);
