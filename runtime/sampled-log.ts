@@ -1,11 +1,11 @@
 /**
- * Picks the events worth a line among many equal ones: the first, and then one a second with the number of events. While a
+ * Picks the events worth a line among many equal ones: the first, and then one in each interval with the number of events. While a
  * database is away, thousands of calls fail a second, and a line for each would fill a disk.
  */
 import type { Clock } from './clock.ts';
 
-const everyMs = 1_000;
-/** Further causes within a second are counted together. */
+const everySecondMs = 1_000;
+/** Further causes within one interval are counted together. */
 const causesMax = 100;
 const others = 'others';
 
@@ -16,10 +16,12 @@ interface LoggedCause {
 
 export class SampledLog {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #everyMs: number;
   readonly #logged = new Map<string, LoggedCause>();
 
-  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+  constructor(clock: Pick<Clock, 'monotonicMs'>, everyMs = everySecondMs) {
     this.#clock = clock;
+    this.#everyMs = everyMs;
   }
 
   /** How many events of this cause the next line reports, with this one. Undefined if no line should be written. */
@@ -27,7 +29,7 @@ export class SampledLog {
     const nowMs = this.#clock.monotonicMs();
     const known = this.#logged.has(cause) || this.#hasCapacity(nowMs) ? cause : others;
     const logged = this.#logged.get(known);
-    if (logged !== undefined && nowMs - logged.atMs < everyMs) {
+    if (logged !== undefined && nowMs - logged.atMs < this.#everyMs) {
       logged.unlogged += 1;
       return undefined;
     }
@@ -37,7 +39,8 @@ export class SampledLog {
 
   #hasCapacity(nowMs: number): boolean {
     if (this.#logged.size < causesMax) return true;
-    for (const [cause, { atMs }] of this.#logged) if (nowMs - atMs >= everyMs) this.#logged.delete(cause);
+    for (const [cause, { atMs }] of this.#logged)
+      if (nowMs - atMs >= this.#everyMs) this.#logged.delete(cause);
     return this.#logged.size < causesMax;
   }
 }

@@ -39,15 +39,17 @@ test('a 503 is logged with its cause, and many with one cause are one line a sec
   );
 });
 
-test('sockets that end without a close frame are one line a second for each reason', async (t) => {
+test('sockets that end without a close frame are one line a minute for each reason', async (t) => {
   const { clock, lines, log } = setUp();
-  for (const reason of ['slow', 'slow', 'opening']) log.socketCut(reason);
+  for (const reason of ['silent', 'silent', 'opening']) log.socketCut(reason);
+  await clock.advance(59_000);
+  log.socketCut('silent');
   await clock.advance(1_000);
-  log.socketCut('slow');
+  log.socketCut('silent');
   t.deepEqual(lines, [
-    { reason: 'slow', times: 1 },
+    { reason: 'silent', times: 1 },
     { reason: 'opening', times: 1 },
-    { reason: 'slow', times: 2 },
+    { reason: 'silent', times: 3 },
   ]);
 });
 

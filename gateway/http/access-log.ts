@@ -5,8 +5,8 @@
  * Ordinary requests are logged at `debug`: at full speed a line each would cost as much as the request. Failures of
  * the server are logged at `warn`, an unexpected error with its stack at `error`. One cause makes many replies
  * with 503 or 504, and a line for each would slow an overloaded server further. So they get one line a second for each
- * cause, or for each route whose handler has refused by itself. Sockets that the server closes without a close frame get
- * one line a second for each reason.
+ * cause, or for each route whose handler has refused by itself. Sockets that the server closes without a close frame get one line a
+ * minute for each reason: devices fall asleep all the time, and their sockets end as `silent`.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../runtime/clock.ts';
@@ -17,6 +17,7 @@ import type { AnyRoute } from './route.ts';
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'>;
 
 const unavailable: readonly number[] = [503, 504];
+const cutEveryMs = 60_000;
 
 export class AccessLog {
   readonly #log: Log;
@@ -27,7 +28,7 @@ export class AccessLog {
   constructor(log: Log, clock: Pick<Clock, 'monotonicMs'>) {
     this.#log = log;
     this.#refused = new SampledLog(clock);
-    this.#cut = new SampledLog(clock);
+    this.#cut = new SampledLog(clock, cutEveryMs);
   }
 
   answered({
