@@ -123,6 +123,21 @@ function openReader(t: ExecutionContext, port: number) {
   };
 }
 
+for (const [status, line] of [
+  [411, '411 Length Required'],
+  [422, '422 Unprocessable Entity'],
+  [498, '498 Invalid Token'],
+  [501, '501 Not Implemented'],
+  [507, '507 Insufficient Storage'],
+] as const) {
+  test(`a reply of status ${status} names it in its first line`, async (t) => {
+    const { port } = await startGateway(t, [get(async () => ({ ...plain, status, body: '' }))]);
+    const connection = await openRaw(t, port);
+    connection.send(requestText());
+    t.true((await connection.received('\r\n')).startsWith(`HTTP/1.1 ${line}\r\n`));
+  });
+}
+
 test('bytes go out as they are, under a type of their own', async (t) => {
   const bytes = randomBytes(300_000);
   const { url } = await startGateway(t, [

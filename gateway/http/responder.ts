@@ -8,6 +8,7 @@
  * uWebSockets.js closes the connection of a client that sends more requests without reading the reply. `done` is called exactly
  * once: when the last byte was handed over, the client was found gone, or the reply was cut.
  */
+import { STATUS_CODES } from 'node:http';
 import { BodyWriter, type BodyWriterOptions } from './body-writer.ts';
 import { type BaseHeaders, type HeaderValues, requireOneLine, standardHeaders } from './reply-headers.ts';
 import type { ReplyHolder, ReplyReader } from './reply-memory.ts';
@@ -310,33 +311,8 @@ export class Responder {
 
 const connectionClose = '\r\nConnection: close';
 
-const reasons: Readonly<Record<number, string>> = {
-  200: 'OK',
-  201: 'Created',
-  202: 'Accepted',
-  204: 'No Content',
-  206: 'Partial Content',
-  207: 'Multi-Status',
-  304: 'Not Modified',
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  408: 'Request Timeout',
-  409: 'Conflict',
-  410: 'Gone',
-  412: 'Precondition Failed',
-  413: 'Payload Too Large',
-  415: 'Unsupported Media Type',
-  416: 'Range Not Satisfiable',
-  423: 'Locked',
-  429: 'Too Many Requests',
-  498: 'Invalid Token',
-  500: 'Internal Server Error',
-  502: 'Bad Gateway',
-  503: 'Service Unavailable',
-};
+/** No standard has the status by which clients learn that their token has expired. */
+const reasons: Readonly<Record<number, string | undefined>> = { ...STATUS_CODES, 498: 'Invalid Token' };
 
 /** The text after the version in a reply's first line. */
 const statusLine = (status: number) => `${status} ${reasons[status] ?? 'Unknown'}`;
