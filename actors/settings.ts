@@ -11,6 +11,7 @@ import {
   flag,
   integer,
   list,
+  mebibyte,
   type SettingsOf,
   sameOnAllNodes,
   seconds,
@@ -18,8 +19,6 @@ import {
   setting,
   text,
 } from '../runtime/setting.ts';
-
-const mebibyte = 1_048_576;
 
 const sessions = section('Sessions', {
   accessTokenAgeMs: seconds({

@@ -10,6 +10,7 @@ import {
   flag,
   integer,
   list,
+  mebibyte,
   mebibytes,
   type SettingsOf,
   sameOnAllNodes,
@@ -24,7 +25,6 @@ import { createClientAddress } from './admission/client-address.ts';
 import type { MinimumThroughput } from './http/minimum-throughput.ts';
 
 const kibibyte = 1_024;
-const mebibyte = 1_024 * kibibyte;
 
 /** Those without a default depend on the address under which clients reach the server. */
 export const cookieSettings = sameOnAllNodes(

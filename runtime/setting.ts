@@ -168,9 +168,11 @@ export const days = <D extends SettingDeclaration & Range>(declared: D) =>
 export const bytes = <D extends SettingDeclaration & Range>(declared: D) =>
   integer({ unit: 'bytes', ...declared });
 
+export const mebibyte = 1_048_576;
+
 /** Bytes in the program. */
 export const mebibytes = <D extends SettingDeclaration & Range>(declared: D) =>
-  integer({ unit: 'MiB', ...declared }, 1_048_576);
+  integer({ unit: 'MiB', ...declared }, mebibyte);
 
 export const port = <D extends SettingDeclaration>(declared: D) =>
   integer({ ...declared, min: 0, max: 65_535 });

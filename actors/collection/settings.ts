@@ -6,14 +6,13 @@ import {
   defaultsOf,
   fixed,
   integer,
+  mebibyte,
   type SettingsOf,
   sameOnAllNodes,
   seconds,
   section,
 } from '../../runtime/setting.ts';
 import { revisionsPerItemMax } from './revisions/slots.ts';
-
-const mebibyte = 1_048_576;
 
 export const itemSettings = sameOnAllNodes({
   ...section('Access and limits', {

@@ -3,13 +3,12 @@ import { dependency } from '../../runtime/dependency.ts';
 import {
   bytes,
   defaultsOf,
+  mebibyte,
   type SettingsOf,
   sameOnAllNodes,
   seconds,
   section,
 } from '../../runtime/setting.ts';
-
-const mebibyte = 1_048_576;
 
 export const fileSettings = sameOnAllNodes(
   section('Files', {
