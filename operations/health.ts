@@ -1,5 +1,5 @@
 /**
- * `grpc.health.v1.Health`, fed by readiness. The empty service and those of `scriptorium.v1` serve while the process
+ * `grpc.health.v1.Health`, fed by readiness. The empty service and those of `scriptorium.v1` but `Import` serve while the process
  * is ready. Each check of readiness is a service of its own name.
  *
  * Watchers get the current state and then every change. The service finds changes by polling once per second while
