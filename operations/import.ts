@@ -308,7 +308,8 @@ function fileHandlers(
         collection(owner).importShowFile({ remoteIdentifier: uuid }, ask),
       );
       if (file === null) throw notFound('There is no such file.');
-      return { bytes: file.bytes, sha256: withDigest ? await digestOf(fileStore, file) : '' };
+      const signal = AbortSignal.timeout(ask.deadlineMs ?? partMs);
+      return { bytes: file.bytes, sha256: withDigest ? await digestOf(fileStore, file, signal) : '' };
     },
   };
 }
@@ -378,14 +379,20 @@ async function stored(work: Promise<void>): Promise<void> {
   }
 }
 
+/** @throws CallError if the store does not answer in time */
 async function digestOf(
   store: Pick<FileStore, 'read'>,
   file: { uploadUuid: string; storedUnder: string; bytes: number; layout: Uint8Array },
+  signal: AbortSignal,
 ): Promise<string> {
   const hash = createHash('sha256');
-  const { signal } = new AbortController();
-  for (const { name, start, end } of piecesOf(file, file.layout, { first: 0, last: file.bytes - 1 })) {
-    for await (const piece of store.read(name, { start, end }, signal)) hash.update(piece);
+  try {
+    for (const { name, start, end } of piecesOf(file, file.layout, { first: 0, last: file.bytes - 1 })) {
+      for await (const piece of store.read(name, { start, end }, signal)) hash.update(piece);
+    }
+  } catch (error) {
+    if (!(error instanceof FileStoreError) || error.failure === 'missing') throw error;
+    throw new CallError(status.UNAVAILABLE, 'The store of files cannot be read now. Try again.');
   }
   return hash.digest('hex');
 }
