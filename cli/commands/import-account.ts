@@ -1,5 +1,6 @@
 /** `import account`: one account from any server of the family, over HTTP, with its password. */
 import { join } from 'node:path';
+import { type UnlessInterrupted, withTemporaryFolder } from '../../process/temporary-folder.ts';
 import { ImportService } from '../../proto/generated/scriptorium/v1/import.ts';
 import { CommandFailure, exitCodes } from '../failure.ts';
 import { RefusedError, type ServerAddress, UnreachableError } from '../http-client.ts';
@@ -16,7 +17,6 @@ import { verifyImport } from '../import/verify/verify.ts';
 import { readInputFile } from '../input-file.ts';
 import type { CommandSession } from '../session.ts';
 import { counted, formatTable } from '../table.ts';
-import { withTemporaryFolder } from '../temporary-folder.ts';
 import { parseWholeNumber, type RunWithSession, type TeachingCommand } from './command.ts';
 import { serverUrl } from './smoke-test.ts';
 
@@ -63,16 +63,17 @@ export function addImportAccount(group: TeachingCommand, run: RunWithSession): v
 async function importAccount(session: CommandSession, options: AccountOptions): Promise<number> {
   const password = await session.terminal.askSecret(`Password of ${options.email}: `);
   const target = new ImportTarget(session);
-  return withTemporaryFolder(async (folder) => {
+  return withTemporaryFolder({ prefix: 'scriptorium-import-' }, async (folder, unlessInterrupted) => {
     const path = join(folder, 'account.sqlite');
     const spool = await createSpool(path, options.sizeMax * mebibyte);
-    const downloading = download({ session, target, spool, password }, options);
+    const downloading = download({ session, target, spool, password, unlessInterrupted }, options);
     const downloaded = await downloading.finally(() => spool.close());
     session.progress(`${counted(downloaded.items, 'item')} fetched.`);
     const database = await openSqlite(path);
     const tables = new Tables(database, database, 0);
     try {
-      return await bring(session, { tables, target }, downloaded, options.dryRun === true);
+      const bringing = bring(session, { tables, target }, downloaded, options.dryRun === true);
+      return await unlessInterrupted(bringing);
     } finally {
       await tables.close();
     }
@@ -84,11 +85,12 @@ interface Download {
   readonly target: ImportTarget;
   readonly spool: Spool;
   readonly password: string;
+  readonly unlessInterrupted: UnlessInterrupted;
 }
 
 /** @throws CommandFailure */
 async function download(
-  { session, target, spool, password }: Download,
+  { session, target, spool, password, unlessInterrupted }: Download,
   { from, email, accessKeyFile, history = false, oldProtocol = false }: AccountOptions,
 ): Promise<DownloadedAccount> {
   try {
@@ -96,7 +98,7 @@ async function download(
     const server: ServerAddress = { url: serverUrl(from), accessKey, deadlineMs: session.deadlineMs };
     const credentials = { email, password, acceptsOldProtocol: oldProtocol };
     const check = (userUuid: string): Promise<void> => refuseAnotherAccount(target, userUuid, email);
-    const wanted = { server, ...credentials, withHistory: history, check };
+    const wanted = { server, ...credentials, withHistory: history, check, unlessInterrupted };
     return await downloadAccount(wanted, spool, session.terminal);
   } catch (error) {
     if (error instanceof UnreachableError) throw CommandFailure.unavailable(`${error.message}.`);

@@ -1,7 +1,5 @@
 /** What `scriptorium backup` and `scriptorium restore` do, by the settings of the server. No node is asked. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { createKeyring } from '../../runtime/keyring.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { StoreError } from '../../runtime/store/store.ts';
@@ -10,6 +8,7 @@ import { freshGeneration } from '../database.ts';
 import { ownVersion } from '../own-version.ts';
 import { keyringFingerprint } from '../root-secret.ts';
 import { StartError } from '../start-error.ts';
+import { withTemporaryFolder } from '../temporary-folder.ts';
 import { type BackedUp, backUp } from './create.ts';
 import { BackupError } from './error.ts';
 import { backupsIn, type Manifest, readManifest } from './format.ts';
@@ -120,24 +119,21 @@ export interface VerifyRequest {
   readonly identityFile: string | undefined;
   /** How many accounts sign in. */
   readonly accounts: number;
-  /** Where the scratch folder is made. */
+  /** Where the scratch folder is made. Without one, in the folder of temporary files. */
   readonly scratchIn: string | undefined;
   readonly onProgress: (text: string) => void;
 }
 
 /** @throws BackupError | StartError */
 export function verifyBackup(config: BackupConfiguration, request: VerifyRequest): Promise<VerifiedBackup> {
-  const { accounts, scratchIn = tmpdir(), onProgress } = request;
+  const { accounts, scratchIn: parent, onProgress } = request;
   return guarded(() =>
     withTarget(config, { target: request.target, create: false }, async (target) => {
       const manifest = await chosenManifest(target, request.backup);
       const opener = await openerWith(await identitiesIn(request.identityFile));
-      const scratch = await mkdtemp(join(scratchIn, 'scriptorium-verify-'));
-      try {
-        return await verify({ target, manifest, opener, scratch, accounts, onProgress });
-      } finally {
-        await rm(scratch, { recursive: true, force: true });
-      }
+      return withTemporaryFolder({ prefix: 'scriptorium-verify-', parent }, (scratch, unlessInterrupted) =>
+        verify({ target, manifest, opener, scratch, unlessInterrupted, accounts, onProgress }),
+      );
     }),
   );
 }

@@ -1,10 +1,14 @@
-/** A server on a restored database for this process alone: a child process on a free loopback port, without a mail relay. */
+/**
+ * A server on a restored database for this process alone: a child process on a free loopback port, without a mail relay. It ends
+ * with this process, even if that is killed.
+ */
 import { spawn } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { newChallenge } from '../../actors/identity/client-sign-in.ts';
 import { BackupError } from './error.ts';
 
 export interface ScratchServer {
@@ -29,7 +33,8 @@ export async function startScratchServer(options: {
   readonly clusterName: string;
 }): Promise<ScratchServer> {
   const child = spawn(process.execPath, [...process.execArgv, entry], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    // The channel carries nothing. It closes with this process, and the server then ends (`main.ts`).
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     // It has no settings of the server that was backed up: it sends no mail and calls no other server.
     env: {
       HOST: '127.0.0.1',
@@ -59,7 +64,8 @@ export async function startScratchServer(options: {
       clearTimeout(alarm);
       resolve(found);
     };
-    for (const output of [child.stdout, child.stderr]) createInterface({ input: output }).on('line', read);
+    for (const output of [child.stdout, child.stderr])
+      if (output !== null) createInterface({ input: output }).on('line', read);
     child.once('error', fail);
     child.once('exit', fail);
   }).catch((error: unknown) => {
@@ -84,9 +90,7 @@ async function signIn(
   url: string,
   { email, password }: { readonly email: string; readonly password: string },
 ): Promise<string | undefined> {
-  const verifier = randomBytes(32).toString('hex');
-  const digest = createHash('sha256').update(verifier).digest('hex');
-  const challenge = Buffer.from(digest).toString('base64url');
+  const { verifier, challenge } = newChallenge(randomBytes(32));
   const params = await ask(url, '/v2/login-params', { body: { email, code_challenge: challenge, api } });
   if (refusals.includes(params.status)) return undefined;
   const answer = await ask(url, '/v2/login', { body: { email, password, code_verifier: verifier, api } });

@@ -9,6 +9,8 @@
  *
  * Nobody has to know the passwords of users. The accounts that are tried get a random password in the scratch database, which is
  * removed afterwards. Those with a second factor are passed over. The scratch server has no mail relay and no address.
+ *
+ * A signal ends the database or the server of the step that it interrupts, before their folder is removed.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type pg from 'pg';
@@ -16,6 +18,7 @@ import { item } from '../../actors/collection/item.ts';
 import { createPasswordHasher } from '../../actors/identity/password-hasher.ts';
 import { selectList } from '../../runtime/store/postgres/columns.ts';
 import { ident, Parameters } from '../../runtime/store/postgres/sql.ts';
+import type { UnlessInterrupted } from '../temporary-folder.ts';
 import { namedBlobs } from './blobs.ts';
 import { connectTo, settingOf } from './database.ts';
 import { BackupError } from './error.ts';
@@ -33,6 +36,7 @@ export interface VerifyOptions {
   readonly opener: Opener;
   /** An empty folder, which becomes the data directory of the scratch server. It takes as much as the database. */
   readonly scratch: string;
+  readonly unlessInterrupted: UnlessInterrupted;
   /** How many accounts sign in: those with the most items. */
   readonly accounts: number;
   readonly onProgress: (text: string) => void;
@@ -63,15 +67,17 @@ class Verification {
   }
 
   async run(): Promise<VerifiedBackup> {
-    const { manifest, scratch, onProgress } = this.#options;
+    const { manifest, scratch, unlessInterrupted, onProgress } = this.#options;
     onProgress('Objects …');
-    await this.#checkBlobs();
+    await unlessInterrupted(this.#checkBlobs());
     const opening = openEmbedded({ dataDirectory: scratch });
-    const { clusterName, accounts } = await using(opening, (connection) => this.#restoreInto(connection));
+    const { clusterName, accounts } = await using(opening, (connection) =>
+      unlessInterrupted(this.#restoreInto(connection)),
+    );
     onProgress('Server …');
     const server = await startScratchServer({ dataDirectory: scratch, clusterName });
     try {
-      return { manifest, ...(await tryAccounts(server, accounts)) };
+      return { manifest, ...(await unlessInterrupted(tryAccounts(server, accounts))) };
     } finally {
       await server.stop();
     }

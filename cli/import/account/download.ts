@@ -1,4 +1,5 @@
 /** Fetches one account as its client does: signs in with its password, and reads everything that a first sync gives. */
+import type { UnlessInterrupted } from '../../../process/temporary-folder.ts';
 import { CommandFailure } from '../../failure.ts';
 import { HttpClient, RefusedError, type ServerAddress } from '../../http-client.ts';
 import type { Terminal } from '../../session.ts';
@@ -20,6 +21,7 @@ export interface DownloadOptions extends LoginCredentials {
   readonly withHistory: boolean;
   /** Refuses an account that may not come, before anything of it is read. @throws CommandFailure */
   check(userUuid: string): Promise<void>;
+  readonly unlessInterrupted: UnlessInterrupted;
 }
 
 export interface DownloadedAccount {
@@ -35,19 +37,26 @@ export async function downloadAccount(
   spool: Spool,
   terminal: Pick<Terminal, 'askSecret' | 'sleep' | 'nowMs'>,
 ): Promise<DownloadedAccount> {
+  const { unlessInterrupted } = options;
   const http = new HttpClient(options.server);
   const ask: AskServer = (method, path, request) =>
     whenNotBusy(() => http.ask(method, path, request), terminal);
-  const account = await signIn(ask, options, terminal);
+  const account = await unlessInterrupted(signIn(ask, options, terminal));
   const { bearer, userUuid } = account;
-  try {
+  const fetchAll = async () => {
     await options.check(userUuid);
     await writeUser(spool, account, terminal.nowMs());
     await writeSettings(spool, await ask('GET', `/v1/users/${userUuid}/settings`, { bearer }), userUuid);
     const inVaults = await writeItems(ask, spool, account, options.withHistory);
-    return { userUuid, items: spool.items(), inVaults };
-  } finally {
     await ask('POST', '/v1/logout', { bearer }).catch(() => undefined);
+    return { userUuid, items: spool.items(), inVaults };
+  };
+  try {
+    return await unlessInterrupted(fetchAll());
+  } catch (error) {
+    // Tried once alone, because the process may be about to end.
+    await http.ask('POST', '/v1/logout', { bearer }).catch(() => undefined);
+    throw error;
   }
 }
 
