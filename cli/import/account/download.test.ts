@@ -53,6 +53,21 @@ test('a server that sends the same page again and again is refused', async (t) =
   t.regex(refused?.message ?? '', /same page of items again and again/);
 });
 
+test('a server that sends empty pages, or the same items, without end is refused', async (t) => {
+  const uuid = crypto.randomUUID();
+  for (const retrieved_items of [[], [{ uuid, content: '004:text' }]]) {
+    let pages = 0;
+    const { done } = await download(t, (path) => {
+      if (path !== '/v1/items') return undefined;
+      pages += 1;
+      return { retrieved_items, cursor_token: `page ${pages}` };
+    });
+    const refused = await t.throwsAsync(done, { instanceOf: CommandFailure });
+    t.regex(refused?.message ?? '', /1000 pages without a new item/);
+    t.true(pages < 2_000);
+  }
+});
+
 test('a server whose items never end fills no more of the disk than is allowed', async (t) => {
   let pages = 0;
   const { file, done } = await download(t, (path) => {

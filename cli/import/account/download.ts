@@ -9,6 +9,8 @@ import { type AskServer, type LoginCredentials, type RemoteSession, signIn } fro
 const syncApi = '20240226';
 const itemsPerPage = 150;
 const bcryptCost = 11;
+/** In this many pages the other server has to send an item that it has not sent before. */
+const fruitlessPagesMax = 1_000;
 /** The setting that asks for mailed codes at sign-in. It does not come, because this server may be unable to send mail. */
 const codesByMail = 'MAGIC_LINK_ENABLED';
 /** Servers limit requests by the minute. A request is repeated for five minutes, because a server may have several limits. */
@@ -127,7 +129,15 @@ async function writeItems(
 ): Promise<number> {
   let inVaults = 0;
   let cursor: string | undefined;
+  let itemsBefore = 0;
+  let pages = 0;
   do {
+    pages += 1;
+    if (pages % fruitlessPagesMax === 0) {
+      const items = spool.items();
+      if (items === itemsBefore) throw endlessPages;
+      itemsBefore = items;
+    }
     const body = { api: syncApi, compute_integrity: false, limit: itemsPerPage, cursor_token: cursor };
     const page = await ask('POST', '/v1/items', { bearer, body });
     for (const item of page.retrieved_items ?? []) {
@@ -145,6 +155,10 @@ async function writeItems(
   } while (cursor !== undefined);
   return inVaults;
 }
+
+const endlessPages = CommandFailure.refused(
+  `The other server has sent ${fruitlessPagesMax} pages without a new item, and says that there is more. Nothing was written.`,
+);
 
 interface OwnedItem {
   readonly bearer: string;
