@@ -1,5 +1,5 @@
 /** `export user`: what an operator owes a user by law. */
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { UsersService } from '../../proto/generated/scriptorium/v1/users.ts';
 import { CommandFailure } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
@@ -49,9 +49,15 @@ async function exportUser(
     let pageToken = '';
     do {
       const piece = await session.ask(UsersService.export, { userUuid, pageToken }, pieceMs);
-      bytes += writeSync(file, piece.text);
+      const text = Buffer.from(piece.text);
+      // Unlike `writeSync`, it writes all of it or throws, as on a full disk.
+      writeFileSync(file, text);
+      bytes += text.byteLength;
       pageToken = piece.nextPageToken;
     } while (pageToken !== '');
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
   } finally {
     closeSync(file);
   }
