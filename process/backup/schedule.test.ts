@@ -13,12 +13,16 @@ function world(startMs: number) {
   const registry = new Registry();
   const runs: string[] = [];
   let code = 0;
+  let isDiskFull = false;
   const begin = (times: readonly number[]) =>
     startBackupSchedule({
       times,
       directory: {
         find: async (name) => records.get(name),
-        replace: async (name, text) => void records.set(name, text),
+        replace: async (name, text) => {
+          if (isDiskFull) throw new Error('ENOSPC');
+          records.set(name, text);
+        },
       },
       clock,
       logger: silentLogger,
@@ -32,7 +36,10 @@ function world(startMs: number) {
   const failing = (isFailing: boolean) => {
     code = isFailing ? 69 : 0;
   };
-  return { clock, records, registry, runs, begin, advance, failing };
+  const fillDisk = () => {
+    isDiskFull = true;
+  };
+  return { clock, records, registry, runs, begin, advance, failing, fillDisk };
 }
 
 test('the next time of the day is after now, today or tomorrow', (t) => {
@@ -67,6 +74,16 @@ test('a backup that failed is tried every hour until it works', async (t) => {
   await advance(20 * hourMs);
   t.deepEqual(runs.slice(3), ['06:15']);
   t.regex(await registry.metrics(), /scriptorium_backups_total\{outcome="failed"\} 3/);
+});
+
+test('a full disk, on which the time of a backup cannot be recorded, ends neither the server nor its backups', async (t) => {
+  const { begin, advance, runs, records, fillDisk } = world(at('2026-01-01T03:00:00Z'));
+  await begin([3 * 60 + 15]);
+  const before = records.get('last-backup');
+  fillDisk();
+  await advance(25 * hourMs);
+  t.deepEqual(runs, ['03:15', '03:15']);
+  t.is(records.get('last-backup'), before);
 });
 
 test('a time that was missed while the server was down is made up for after the start', async (t) => {

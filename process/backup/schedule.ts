@@ -14,6 +14,7 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../../runtime/clock.ts';
+import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/ports.ts';
 import type { DataDirectory } from '../data-directory.ts';
 
@@ -114,9 +115,12 @@ class DailyBackups implements BackupSchedule {
     const isDone = code === 0;
     this.#runs.inc({ outcome: isDone ? 'done' : 'failed' });
     if (isDone) {
-      await directory.replace(recordName, String(nowMs));
       this.#lastSuccess.set(nowMs / 1_000);
       logger.info({ said }, 'a backup was made');
+      await directory.replace(recordName, String(nowMs)).catch((error: unknown) => {
+        // The backup is there. Without this record, the next start of the server only takes another one.
+        logger.warn({ error: messageOf(error) }, 'the time of the backup could not be recorded');
+      });
     } else {
       logger.error({ code, said }, 'a backup failed');
     }
