@@ -12,12 +12,14 @@ function world(t: ExecutionContext) {
   const said: { type: string; payload: { code?: string } }[] = [];
   const spent: SyncTicket[] = [];
   const registered: unknown[] = [];
+  const memory = new LaneMemory(1_000_000);
+  let unreadBytes = 0;
   let endSession = () => {};
   let answer = (_spent: Redeemed) => {};
   let admit: (isAdmitted: boolean) => void = () => {};
   const services = {
     metrics: { opened: () => {}, closed: () => {}, answered: () => {} },
-    memory: new LaneMemory(1_000_000),
+    memory,
     nowMs: () => 0,
     schedule(_delayMs: number, callback: () => void) {
       timers.add(callback);
@@ -54,7 +56,7 @@ function world(t: ExecutionContext) {
     send: (text) => said.push(JSON.parse(text)),
     end: () => socket.closed(),
     close: () => socket.closed(),
-    getBufferedAmount: () => 0,
+    getBufferedAmount: () => unreadBytes,
   });
   const frames = new LaneFrames();
   return {
@@ -78,6 +80,11 @@ function world(t: ExecutionContext) {
       for (const fire of [...timers]) fire();
     },
     leave: () => socket.closed(),
+    memory,
+    pinged: () => socket.pinged(),
+    leaveUnread(bytes: number) {
+      unreadBytes = bytes;
+    },
   };
 }
 
@@ -93,6 +100,20 @@ test('a socket says who it is in time although it is admitted later', async (t) 
   await answer(good);
   t.is(said[0]?.type, 'AUTHENTICATED');
   t.deepEqual(registered, [good]);
+});
+
+test('what a client leaves unread before it says who it is counts for nobody afterwards', async (t) => {
+  const { auth, admit, answer, leaveUnread, pinged, memory, said } = world(t);
+  leaveUnread(600_000);
+  pinged();
+  t.true(memory.isFullFor(''));
+  auth();
+  leaveUnread(0);
+  await admit();
+  await answer({ verdict: 'good', host: 'here' });
+  t.is(said[0]?.type, 'AUTHENTICATED');
+  t.false(memory.isFullFor(''));
+  t.is(memory.bytes, 0);
 });
 
 test('a session that ends while its ticket is redeemed ends the socket', async (t) => {

@@ -282,7 +282,10 @@ export class LaneSocket {
     if (this.#isEnded) return 'SYNC_DISABLED';
     const credentials = credentialsOf(ticket);
     this.#deviceId = deviceId;
+    // Bytes that are unread so far were counted for nobody. From here on they count for the user.
+    this.#countUnread(0);
     this.#credentials = credentials;
+    this.drained();
     if (!this.#lane.admit(this, ticket.userUuid)) return 'SOCKET_LIMIT';
     const watch = this.#lane.watch(credentials, () => this.#end('NOT_AUTHORIZED'));
     this.#unwatch = watch.end;
