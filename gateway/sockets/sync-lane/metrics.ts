@@ -1,4 +1,5 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { meterOf } from '../../../runtime/meter.ts';
 import type { CommandAnswer } from './commands.ts';
 
 /** Why an upgrade was refused over HTTP. */
@@ -18,39 +19,26 @@ export function prometheusLaneMetrics(
   registry: Registry,
   read: Readonly<Record<'sockets' | 'bytes', () => number>>,
 ): LaneMetrics {
-  const registers = [registry];
-  const opened = new Counter({
-    name: 'scriptorium_sync_lane_opened_total',
-    help: 'Sockets of the sync lane that a ticket has let in',
-    registers,
-  });
-  const refused = new Counter({
-    name: 'scriptorium_sync_lane_refused_total',
-    help: 'Upgrades to the sync lane that were refused, by reason',
-    labelNames: ['reason'],
-    registers,
-  });
-  const closed = new Counter({
-    name: 'scriptorium_sync_lane_closed_total',
-    help: 'Sockets of the sync lane that the server has closed, by reason',
-    labelNames: ['reason'],
-    registers,
-  });
-  const answered = new Counter({
-    name: 'scriptorium_sync_lane_answers_total',
-    help: 'Commands and questions about them that were answered, by type of frame and of answer',
-    labelNames: ['frame', 'answer'],
-    registers,
-  });
-  const gauge = (name: string, help: string, value: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(value());
-      },
-    });
+  const { counter, gauge } = meterOf(registry);
+  const opened = counter(
+    'scriptorium_sync_lane_opened_total',
+    'Sockets of the sync lane that a ticket has let in',
+  );
+  const refused = counter(
+    'scriptorium_sync_lane_refused_total',
+    'Upgrades to the sync lane that were refused, by reason',
+    ['reason'],
+  );
+  const closed = counter(
+    'scriptorium_sync_lane_closed_total',
+    'Sockets of the sync lane that the server has closed, by reason',
+    ['reason'],
+  );
+  const answered = counter(
+    'scriptorium_sync_lane_answers_total',
+    'Commands and questions about them that were answered, by type of frame and of answer',
+    ['frame', 'answer'],
+  );
   gauge(
     'scriptorium_sync_lane_sockets',
     'Sockets of the sync lane of this process, those not yet let in included',
