@@ -208,12 +208,7 @@ async function withContext(
   const files = options.files === undefined ? undefined : await openSourceFiles(options.files);
   const target = new ImportTarget(session);
   const limits = await target.describe();
-  const main = await openDatabase(options.from, options.passwordFile);
-  const revisions =
-    options.revisionsFrom === undefined
-      ? main
-      : await openDatabase(options.revisionsFrom, options.passwordFile);
-  const tables = new Tables(main, revisions, options.utcOffset);
+  const tables = await openTables(options);
   try {
     await tables.check();
     const { withoutKey = 'stop', dryRun = false } = options;
@@ -234,6 +229,19 @@ async function withContext(
     return await work(context, files);
   } finally {
     await tables.close();
+  }
+}
+
+/** @throws CommandFailure */
+async function openTables({ from, revisionsFrom, passwordFile, utcOffset }: SourceOptions): Promise<Tables> {
+  const main = await openDatabase(from, passwordFile);
+  try {
+    const revisions = revisionsFrom === undefined ? main : await openDatabase(revisionsFrom, passwordFile);
+    return new Tables(main, revisions, utcOffset);
+  } catch (error) {
+    // An open connection would keep the command from ending.
+    await main.close();
+    throw error;
   }
 }
 

@@ -25,8 +25,13 @@ export async function openMysql(url: URL, password: string | undefined): Promise
       throw sourceReadFailure(error);
     }
   };
-  await all('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
-  await all('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
+  try {
+    await all('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+    await all('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
+  } catch (error) {
+    connection.destroy();
+    throw error;
+  }
   return {
     all,
     each: (selection) => pages(all, selection),
