@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import test from 'ava';
 import { runs } from '../test/kit/built.ts';
 import { endWithTests } from '../test/kit/child.ts';
-
 import { folderOf, type Manifest, manifestBytes, manifestOf, sha256 } from './backup/format.ts';
 import { withTemporaryFolder } from './temporary-folder.ts';
 

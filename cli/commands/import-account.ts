@@ -62,6 +62,8 @@ export function addImportAccount(group: TeachingCommand, run: RunWithSession): v
 
 async function importAccount(session: CommandSession, options: AccountOptions): Promise<number> {
   const password = await session.terminal.askSecret(`Password of ${options.email}: `);
+  // Also after Ctrl-C at the question. The other server would count an empty password as a wrong one.
+  if (password === '') throw CommandFailure.usage('No password was given.');
   const target = new ImportTarget(session);
   return withTemporaryFolder({ prefix: 'scriptorium-import-' }, async (folder, unlessInterrupted) => {
     const path = join(folder, 'account.sqlite');
