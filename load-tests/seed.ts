@@ -15,7 +15,7 @@ interface Seeding {
 }
 
 /**
- * All get one password: a server with `E2E_TESTING` hashes it once, any other for each of them.
+ * All users get one password. A server with `E2E_TESTING` hashes it once, any other for each user.
  *
  * @throws Error, one line, with the server's answer
  */

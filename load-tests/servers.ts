@@ -21,7 +21,7 @@ const settings = { LOG_LEVEL: 'warn', E2E_TESTING: 'true' };
 const leaseMs = 5_000;
 const awayMs = 2_000;
 
-/** With a new database, or with this one. */
+/** Uses a new database unless one is given. */
 export async function startOneProcess({ current }: Builds, databaseUrl?: string): Promise<Servers> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'scriptorium-load-'));
   const entry = [join(current, 'main.js')];

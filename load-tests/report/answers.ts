@@ -11,7 +11,7 @@ export const answerNames: readonly string[] = [
   wrong,
 ];
 
-/** By its status; 0 means no answer. */
+/** The name of an answer with this status; 0 means that none came. */
 export function answerName(status: number): string {
   const name = status === 0 ? notAnswered : String(status);
   return answerNames.includes(name) ? name : otherwise;

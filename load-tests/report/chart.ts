@@ -38,7 +38,7 @@ export function chart({ title, unit, lines, durationSeconds }: Chart): string {
 <svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapeText(title)}"><g class="grid">${grid.join('')}<text x="${margin.left}" y="${height - 4}">0 s</text><text x="${width - margin.right}" y="${height - 4}" text-anchor="end">${numberText(durationSeconds)} s</text></g>${drawn.join('')}</svg></figure>`;
 }
 
-/** A single line is what the title says. */
+/** Leaves out a line that stands alone, which the title names already. */
 function legendOf(lines: readonly Line[]): string {
   const own = lines.filter(({ isFaint }) => !isFaint).length;
   return lines

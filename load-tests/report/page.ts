@@ -96,7 +96,7 @@ const percentiles = (now: Percentiles, before: Percentiles | undefined): string 
     .map((name) => `<td>${numberText(now[name])}${change(now[name], before?.[name])}</td>`)
     .join('');
 
-/** For a value that is slower or faster by more than chance. */
+/** Empty unless the value is slower or faster by more than chance. */
 function change(now: number, before: number | undefined): string {
   const changed = changeOf(now, before);
   if (changed === undefined) return '';

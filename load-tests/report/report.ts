@@ -112,7 +112,7 @@ const timingNames = [
 export function reportOf(summary: Summary, { before, after, ...run }: Run): Report {
   const { metrics } = summary;
   const objectives = objectivesIn(metrics);
-  // No measurement proves nothing.
+  // A run that measured nothing has proved nothing.
   const isPassed =
     objectives.every(({ holds }) => holds) && operationsIn(metrics, run.durationSeconds).length > 0;
   return {
@@ -217,7 +217,7 @@ function scrapesIn(metrics: Metrics): Scrapes {
   return { scrapes: unread + read, unread, answers: answersIn(metrics, 'metrics_unread', 'passes') };
 }
 
-/** Only those that exist. */
+/** Names only the answers that came. */
 const answersIn = (metrics: Metrics, metric: string, of: 'count' | 'passes'): Values =>
   present(answerNames, (name) => metrics[`${metric}{answer:${name}}`]?.values[of] || undefined);
 

@@ -3,7 +3,7 @@ import type { ConstantArrivalRateScenario, RampingArrivalRateScenario } from 'k6
 import { profile } from './environment.ts';
 
 const { durationSeconds } = profile;
-/** So that a rate below one per second is a whole number, as k6 requires. */
+/** As long as a minute, because k6 takes only whole numbers and a rate may be below one per second. */
 const timeUnitSeconds = 60;
 const timeUnit = `${timeUnitSeconds}s`;
 const rateOf = (perSecond: number): number => Math.max(1, Math.round(perSecond * timeUnitSeconds));

@@ -17,7 +17,7 @@ export interface Objectives {
   readonly pushes?: boolean;
   /** Whether the sync lane is opened. */
   readonly lane?: boolean;
-  /** The times that are allowed to be slower for a while. */
+  /** How many times as long everything may take, because it is slower for a while. */
   readonly times?: number;
 }
 

@@ -17,18 +17,18 @@ export async function openSocket(
   onText: (text: string) => void,
 ): Promise<WebSocket | undefined> {
   const beganMs = Date.now();
-  const ticket = await asyncCall(
+  const token = await asyncCall(
     { operation: 'socket-token', path: '/v1/sockets/tokens', token: accessToken, body: {} },
     (reply) => dataOf<{ token: string }>(reply)?.token,
   );
-  const socket = ticket === undefined ? undefined : await upgraded(ticket, onText);
+  const socket = token === undefined ? undefined : await upgraded(token, onText);
   socketFailed.add(socket === undefined, { slice: slice() });
   if (socket !== undefined) socketOpen.add(Date.now() - beganMs, { slice: slice() });
   return socket;
 }
 
-function upgraded(ticket: string, onText: (text: string) => void): Promise<WebSocket | undefined> {
-  const url = `${baseUrl().replace(/^http/, 'ws')}/sockets?authToken=${ticket}`;
+function upgraded(token: string, onText: (text: string) => void): Promise<WebSocket | undefined> {
+  const url = `${baseUrl().replace(/^http/, 'ws')}/sockets?authToken=${token}`;
   const socket = new WebSocket(url, null, { tags: { name: 'socket' } });
   return new Promise((resolve) => {
     const alarm = setTimeout(() => socket.close(), openLimitMs);

@@ -27,7 +27,7 @@ export const watching: Scenario = {
   duration: `${durationSeconds}s`,
 };
 
-/** One VU scrapes again and again. */
+/** The last scrape of the one VU that scrapes. */
 const past: { scrape?: Scrape } = {};
 
 export function watch(): void {
