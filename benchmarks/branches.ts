@@ -55,7 +55,7 @@ const ownerUuid = (number: number): string => {
 
 const shardsOf = (count: number) => Array.from({ length: count }, (_, shard) => shard);
 
-/** A page of 150 rows of this many owners, each with `behind` rows after its page. */
+/** A page of 150 rows of `count` owners, each with `behind` rows that the reader has not seen. */
 const crossOwner = (count: number, behind: number): CrossOwnerRead => ({
   read: 'crossOwner',
   table: parcelTable,

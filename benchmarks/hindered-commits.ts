@@ -6,8 +6,8 @@
  *
  * Saves go on as fast as they are answered while
  *   unhindered   nothing else happens
- *   locked       somebody holds the actor rows of so many other users locked, who save too
- *   collisions   so many saves a second, of as many other users, name the uuid of an item that is another's
+ *   locked       another connection locks the actor rows of `--locked` further users, who save too
+ *   collisions   `--collisions` further users save once a second, each under the uuid of somebody else's item
  *
  * It prints the saves per second of the other users, their longest wait, and how many failed.
  */

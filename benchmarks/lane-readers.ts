@@ -35,7 +35,7 @@ const notes = 10;
 const noteCharacters = 45_000;
 const body = { api: '20240226', sync_token: null };
 const pullsMax = 60;
-/** One answer to each of them. */
+/** The longest wait for one answer to each of them. */
 const roundMs = 60_000;
 const lookEveryMs = 100;
 const settings = {
@@ -110,7 +110,7 @@ async function heldNow(): Promise<HeldBytes> {
   };
 }
 
-/** Sockets that end meanwhile get no answer. */
+/** Resolves after this many answers. A socket that ends meanwhile counts as answered. */
 async function untilAnswered(count: number): Promise<void> {
   const untilMs = performance.now() + roundMs;
   const before = await heldNow();

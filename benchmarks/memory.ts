@@ -84,7 +84,7 @@ const timerOf = (id: string, payloadBytes: number): TimerRow => ({
   dead: false,
 });
 
-/** Like a value from a database: in one piece. */
+/** One flat string, like a value from a database. */
 const uuid = () => Buffer.from(systemRandom.uuid()).toString();
 const many = <T>(count: number, make: (at: number) => T): T[] =>
   Array.from({ length: count }, (_, at) => make(at));
@@ -166,7 +166,7 @@ function cachedRows(): { rows: Rows; bytes: number } {
   };
 }
 
-/** A commit after one turn after another was added. */
+/** A commit to which turns were added one after another. */
 function pending(fill: (commit: PendingCommit) => void): PendingCommit {
   const commit = new PendingCommit(1);
   fill(commit);
@@ -243,7 +243,7 @@ interface Measured {
   readonly estimatedBytes: number;
 }
 
-/** For one, on the average of many. */
+/** The bytes of one, as the average of many. */
 async function measured<T>(make: () => T | Promise<T>, bytesOf: (made: T) => number): Promise<Measured> {
   const first = await make();
   const count = 120;

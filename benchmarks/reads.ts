@@ -4,8 +4,8 @@
  *   node --import=tsx benchmarks/reads.ts [--seconds 5] [--callers 64] [--users 32] [--runs 3] [--flood 1400]
  *
  *   blind     saves of new items, which read nothing
- *   informed  saves of items that are there and in nobody's memory: each reads a row first
- *   flooded   the same, while so many reads of one user's items at a time are asked for without end
+ *   informed  saves of items that exist but are not in memory, so that each reads a row first
+ *   flooded   the same, while `--flood` readers ask for the items of one user without pause
  *
  * It prints the saves per second, the longest wait, and how many failed; for the flood, the answers and refusals.
  */

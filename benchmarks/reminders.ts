@@ -143,7 +143,7 @@ function syncing(accounts: readonly Account[]) {
   };
 }
 
-/** The mails that have come, by their reminder. */
+/** The name of the reminder in each mail that has come. */
 function received() {
   return relay.received.map(({ text, atMs }) => {
     return { name: /^Subject: Reminder: (\S+)/m.exec(text)?.[1] ?? '', atMs };

@@ -19,11 +19,11 @@ import { startBuiltServer } from './support/server.ts';
 
 const { samples } = numberOptions({ samples: 600 });
 const addressesOfEach = 40;
-/** An address in another network than the one where the accounts registered, which they know. */
+/** In another network than the one from which the accounts registered, which counts as known to them. */
 const localAddress = '127.7.7.7';
 const agent = new Agent({ keepAlive: true });
 
-/** Every other step of a sign-in, each with a wrong value. */
+/** The other steps of a sign-in, each with a wrong value. */
 const failing: readonly {
   readonly title: string;
   readonly path: string;
@@ -76,7 +76,7 @@ interface Pair {
 const paramsPath = '/v2/login-params';
 const paramsOf = ({ email }: Address) => ({ api: headerSessions, email, code_challenge: challenge() });
 
-// The account must answer every sample, and no limit may.
+// The accounts have to answer every sample, so none may meet a limit.
 const server = await startBuiltServer({
   MAX_LOGIN_ATTEMPTS: '1000',
   MAX_CAPTCHA_LOGIN_ATTEMPTS: '1000',

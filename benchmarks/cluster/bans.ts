@@ -66,7 +66,7 @@ async function oneBan(first: string, gateways: readonly string[], admin: Account
   };
 }
 
-/** One after another, until stopped. It goes on after a refusal. */
+/** Syncs one after another until it is over. A refusal does not end it. */
 async function syncs(gateway: string, account: Account, accepted: Accepted[], isOver: () => boolean) {
   const client = new RawClient(gateway);
   const request = syncBytes(gateway, account, { items: [] });

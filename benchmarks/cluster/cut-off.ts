@@ -1,6 +1,6 @@
 /**
- * What the former users of a node notice once others have taken over and while that node cannot reach the database.
- * It still reaches NATS. They sync through the other nodes.
+ * What the former users of a node notice once other nodes have taken over, while that node cannot reach the database.
+ * It still reaches NATS. The users sync through the other nodes.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Bystanders } from '../../test/cluster/bystanders.ts';

@@ -72,7 +72,7 @@ function named(when: string, { requests, failed, p50Ms, p99Ms, maxMs }: Summary)
   };
 }
 
-/** Every node has a share of the shards. */
+/** Resolves once every node has a share of the shards. */
 export async function balanced(cluster: Cluster): Promise<void> {
   const share = async (node: ClusterNode) => (await node.metric('scriptorium_shards')) ?? 0;
   for (;;) {

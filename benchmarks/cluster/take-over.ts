@@ -1,6 +1,6 @@
 /**
- * How long the users of a dead process wait. Each saves without a pause through the live gateways. The figure is when
- * the server acknowledges the first save that was open at the death or sent after it.
+ * How long the users of a dead process wait. Each saves without a pause through the live gateways. The wait ends when
+ * a save is acknowledged that was open at the death or sent after it.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -160,7 +160,7 @@ async function usersAt(
   );
 }
 
-/** Every node is ready and has had the time to get its share. */
+/** Resolves once every node has its share of the shards. */
 async function settled(cluster: Cluster): Promise<void> {
   const isSettled = async (): Promise<boolean> => {
     const shares = await Promise.all(

@@ -14,12 +14,12 @@ const rounds = 100;
 const events = 50_000;
 const streams = 500;
 const streamsOfUser = 4;
-/** So that no answer is charged for compiled code and pools. */
+/** Opened first, so that no measured answer pays for compiled code and pools. */
 const warmUpStreams = 40;
 const atOnce = 8;
 const calmMs = 3_000;
 
-/** `part` of all of these. */
+/** Makes only `part` of these rounds, events and streams. */
 export async function assistant(before: LoadServer, part = 1): Promise<Record<string, number>> {
   const upstream = await startUpstream();
   const settings = {

@@ -21,7 +21,7 @@ const queryBody =
   `<c:calendar-query ${dav}><prop><getetag/><c:calendar-data/></prop>` +
   '<c:filter><c:comp-filter name="VCALENDAR"><c:comp-filter name="VTODO"/></c:comp-filter></c:filter></c:calendar-query>';
 
-/** `part` of the to-dos. */
+/** Makes only `part` of the to-dos. */
 export async function calendar(before: LoadServer, part = 1): Promise<Record<string, number>> {
   const server = await before.restart(settings);
   try {

@@ -14,7 +14,7 @@ const liveItems = 1_000;
 const savedAtOnce = 1_000;
 const counted = ['database transactions', 'rows fetched', 'server CPU, µs', 'database CPU, µs'];
 
-/** `part`: of the items. */
+/** Makes only `part` of the items. */
 export async function joining(server: LoadServer, part: number) {
   const { url } = server;
   const [owner, member] = [await register(url), await register(url)];

@@ -28,7 +28,7 @@ export interface ClientDevice {
 export interface OpenOrder {
   readonly devices: readonly ClientDevice[];
   readonly lane: boolean;
-  /** Addresses of this machine: each has ports of its own. No other process uses this one. */
+  /** An address of this machine that no other process uses, because each address has ports of its own. */
   readonly localAddress: string;
   /** Clients that dial at the same time, until all have been open once. */
   readonly atOnce: number;
@@ -45,13 +45,13 @@ export interface ClientReport {
   readonly cpuMs: number;
 }
 
-// Clients are other machines: they take what CPU is left.
+// Real clients are other machines, so these take only the CPU that is left.
 setPriority(19);
 const deviceId = 'web-12fb6ed5';
 /** The pauses of existing clients, each between a half and the whole of it. */
 const retryMinMs = 1_000;
 const retryMaxMs = 5_000;
-/** As existing clients wait for AUTHENTICATED. */
+/** Existing clients wait so long for AUTHENTICATED. */
 const authMs = 7_000;
 const pingMs = 30_000;
 
@@ -283,7 +283,7 @@ class Client {
     this.#hangUp();
     const { url, elsewhere } = this.#device;
     this.#attempts += url === elsewhere ? 2 : 1;
-    // The other address answers at once.
+    // The other address is dialled at once.
     if (this.#attempts % 2 === 1) this.dial();
     else this.#rest();
   }

@@ -9,14 +9,14 @@ export interface LoadServer {
   readonly url: string;
   readonly metricsUrl: string;
   readonly pid: number;
-  /** The bytes that it uses on the disk. */
+  /** The folder of its database and files. */
   readonly dataDirectory: string;
   stop(): Promise<void>;
   /** Ends it like `kill -9` and starts it again on its data, with these settings in addition. */
   restart(settings?: Readonly<Record<string, string>>): Promise<LoadServer>;
 }
 
-/** As `npm start` does after its build. */
+/** What `npm start` runs after its build. */
 const here: Pick<Build, 'folder' | 'nodeArguments'> = { folder: root, nodeArguments: [] };
 const usual = { LOG_LEVEL: 'warn', E2E_TESTING: 'true' };
 
