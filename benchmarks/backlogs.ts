@@ -8,7 +8,7 @@ import pg from 'pg';
 import type { EmbeddedConnection } from '../process/postgres/embedded.ts';
 import { openPostgresStore } from '../runtime/store/postgres/store.ts';
 import { withDatabase } from './support/database.ts';
-import { median, printFigures } from './support/figures.ts';
+import { medianMs, printFigures } from './support/figures.ts';
 import { numberOptions } from './support/options.ts';
 
 const { rows, shards: shardCount } = numberOptions({ rows: 400_000, shards: 1_024 });
@@ -33,26 +33,16 @@ async function fill(connection: EmbeddedConnection): Promise<void> {
   await client.end();
 }
 
-async function medianMs(work: () => Promise<unknown>): Promise<number> {
-  const took: number[] = [];
-  for (let repeat = 0; repeat < repeats; repeat += 1) {
-    const startedMs = performance.now();
-    await work();
-    took.push(performance.now() - startedMs);
-  }
-  return median(took.sort((a, b) => a - b));
-}
-
 async function run(connection: EmbeddedConnection): Promise<Record<string, number>> {
   await fill(connection);
   const store = await openPostgresStore({ connection });
   const shards = Array.from({ length: shardCount }, (_, shard) => shard);
   const sweep = { shards, fromMs: 0, untilMs: 1e12, limit, share: 2 };
   const again = { ...sweep, shards: shards.slice(0, 16), share: 8 };
-  const timers = await medianMs(() => store.dueTimers(sweep));
-  const tells = await medianMs(() => store.pendingTells(sweep));
-  const few = await medianMs(() => store.dueTimers(again));
-  const one = await medianMs(() => store.dueTimers({ ...sweep, shards: [7], share: limit }));
+  const timers = await medianMs(repeats, () => store.dueTimers(sweep));
+  const tells = await medianMs(repeats, () => store.pendingTells(sweep));
+  const few = await medianMs(repeats, () => store.dueTimers(again));
+  const one = await medianMs(repeats, () => store.dueTimers({ ...sweep, shards: [7], share: limit }));
   const startedMs = performance.now();
   let pruned = 0;
   for (let batch = -1; batch !== 0; pruned += batch) batch = await store.pruneCalls(shards, 1e12, 1_000);

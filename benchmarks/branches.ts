@@ -16,7 +16,7 @@ import {
 import type { CrossOwnerRead } from '../runtime/store/store.ts';
 import { memberTable, parcelTable, uuid } from '../test/store/tables.ts';
 import { withDatabase } from './support/database.ts';
-import { median, printComparison } from './support/figures.ts';
+import { medianMs, printComparison } from './support/figures.ts';
 import { numberOptions } from './support/options.ts';
 
 const { runs } = numberOptions({ runs: 9 });
@@ -85,15 +85,8 @@ function sweep(count: number, fromMs: number) {
 
 async function figuresOf(store: PostgresStore): Promise<Record<string, number>> {
   const figures: Record<string, number> = {};
-  for (const [name, ask] of Object.entries(readsByName)) {
-    const took: number[] = [];
-    for (let repeat = 0; repeat < repeats; repeat += 1) {
-      const startedMs = performance.now();
-      await ask(store);
-      took.push(performance.now() - startedMs);
-    }
-    figures[name] = median(took);
-  }
+  for (const [name, ask] of Object.entries(readsByName))
+    figures[name] = await medianMs(repeats, () => ask(store));
   return figures;
 }
 

@@ -20,7 +20,7 @@ import { noTransportMetrics } from '../runtime/transport/nats/metrics.ts';
 import { type NatsTransport, openNatsTransport } from '../runtime/transport/nats/nats-transport.ts';
 import type { AskCall, TransportHandler } from '../runtime/transport/transport.ts';
 import { startNatsServer } from '../test/kit/nats-server.ts';
-import { median } from './support/figures.ts';
+import { median, quantile } from './support/figures.ts';
 
 const { values } = parseArgs({
   options: {
@@ -132,9 +132,7 @@ async function measure(work: () => Promise<unknown>, seconds: number): Promise<F
     }),
   );
   const rate = latencies.length / ((performance.now() - startMs) / 1_000);
-  latencies.sort((a, b) => a - b);
-  const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? Number.NaN;
-  return { rate, p50: at(0.5), p99: at(0.99) };
+  return { rate, p50: median(latencies), p99: quantile(latencies, 0.99) };
 }
 
 function table(results: ReadonlyMap<string, readonly Figures[]>): void {

@@ -12,6 +12,7 @@ import type { EmbeddedConnection } from '../process/postgres/embedded.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { collection, newItem } from './support/collection.ts';
 import { withDatabase } from './support/database.ts';
+import { median } from './support/figures.ts';
 import { startHost } from './support/host.ts';
 import { numberOptions } from './support/options.ts';
 
@@ -84,5 +85,4 @@ await withDatabase([item], async (connection) => {
     );
   }
 });
-ratios.sort((a, b) => a - b);
-console.log(`median ratio ${ratios[Math.floor(ratios.length / 2)]?.toFixed(2)}`);
+console.log(`median ratio ${median(ratios).toFixed(2)}`);

@@ -24,6 +24,7 @@ import {
   type WorstRequest,
   worstRequests,
 } from '../test/amplification/worst-requests.ts';
+import { median } from './support/figures.ts';
 
 const { values } = parseArgs({
   options: {
@@ -86,11 +87,9 @@ async function measure({ route, worst, prepare }: WorstRequest) {
     bytes = answer.bytes;
     for (const teardown of teardowns.splice(0)) await teardown();
   }
-  const [shortest = 0] = stretches.sort((a, b) => a - b);
-  const median = stretches[Math.floor(runs / 2)] ?? 0;
   return {
-    'shortest (ms)': round(shortest),
-    'median (ms)': round(median),
+    'shortest (ms)': round(Math.min(...stretches)),
+    'median (ms)': round(median(stretches)),
     'answer (KiB)': round(bytes / 1_024),
     route,
     worst,

@@ -145,7 +145,7 @@ const memoryMb = await memoryOf(async () => {
 });
 const all: Round[] = [];
 for (let done = 0; done < rounds; done += 1) all.push(await round());
-const of = (figure: (round: Round) => number): number => median(all.map(figure).sort((a, b) => a - b));
+const of = (figure: (round: Round) => number): number => median(all.map(figure));
 printFigures(`${chunks} chunks of ${chunkBytes} bytes, medians of ${rounds} rounds`, {
   'MB/s copied with fsync, one at a time': of(({ copied }) => copied),
   'MB/s written, one at a time': of(({ written }) => written),

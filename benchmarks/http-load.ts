@@ -10,9 +10,11 @@
  * On a machine with few cores the generator is the bottleneck long before a fast server is. So compare servers by CPU time per
  * request, not by rate.
  */
-import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { median, quantile } from './support/figures.ts';
+import { cpuMs } from './support/machine.ts';
 
 export interface LoadOptions {
   readonly host: string;
@@ -37,7 +39,8 @@ export interface LoadResult {
   readonly statuses: Readonly<Record<number, number>>;
   /** Connections that broke; each was opened again. */
   readonly brokenConnections: number;
-  readonly cpuMicrosPerReply: number | undefined;
+  /** NaN without `pid`. */
+  readonly cpuMicrosPerReply: number;
 }
 
 /** The bytes of one request. `body` goes out as JSON unless a content type is among the headers. */
@@ -53,14 +56,6 @@ export function requestBytes(
   if (!names.has('content-type')) lines.push('Content-Type: application/json');
   if (body !== '' || method !== 'GET') lines.push(`Content-Length: ${Buffer.byteLength(body)}`);
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`);
-}
-
-const clockTicksPerSecond = 100;
-
-function cpuMicros(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return ((Number(fields[11]) + Number(fields[12])) * 1_000_000) / clockTicksPerSecond;
 }
 
 const headEnd = Buffer.from('\r\n\r\n');
@@ -135,32 +130,27 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
 
   for (let connection = 0; connection < options.connections; connection++) open(connection);
   await pause(options.warmupMs ?? 0);
-  const cpuBefore = options.pid === undefined ? 0 : cpuMicros(options.pid);
+  const cpuBeforeMs = options.pid === undefined ? Number.NaN : cpuMs(options.pid);
   const startedAt = performance.now();
   measuring = true;
   await pause(options.durationMs);
   measuring = false;
   const elapsedMs = performance.now() - startedAt;
-  const cpuAfter = options.pid === undefined ? 0 : cpuMicros(options.pid);
+  const cpuAfterMs = options.pid === undefined ? Number.NaN : cpuMs(options.pid);
   stopped = true;
   for (const socket of sockets) socket.destroy();
 
-  latenciesMs.sort((a, b) => a - b);
-  const quantile = (fraction: number) =>
-    latenciesMs[Math.min(latenciesMs.length - 1, Math.floor(latenciesMs.length * fraction))] ?? Number.NaN;
   return {
     replies: latenciesMs.length,
     repliesPerSecond: (latenciesMs.length * 1_000) / elapsedMs,
-    p50Ms: quantile(0.5),
-    p99Ms: quantile(0.99),
-    maxMs: quantile(1),
+    p50Ms: median(latenciesMs),
+    p99Ms: quantile(latenciesMs, 0.99),
+    maxMs: quantile(latenciesMs, 1),
     statuses,
     brokenConnections,
-    cpuMicrosPerReply: options.pid === undefined ? undefined : (cpuAfter - cpuBefore) / latenciesMs.length,
+    cpuMicrosPerReply: ((cpuAfterMs - cpuBeforeMs) * 1_000) / latenciesMs.length,
   };
 }
-
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({

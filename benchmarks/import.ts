@@ -6,12 +6,13 @@
  */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sqlite from 'node-sqlite3-wasm';
 import { createTables, Installation } from '../test/import/installation.ts';
 import { printFigures } from './support/figures.ts';
+import { cpuMs, peakBytes } from './support/machine.ts';
 import { numberOptions } from './support/options.ts';
 import { startBuiltServer } from './support/server.ts';
 
@@ -28,16 +29,16 @@ const file = join(folder, 'home_server.sqlite');
 await fill();
 const server = await startBuiltServer();
 try {
-  const before = serverCpuSeconds();
+  const beforeMs = cpuMs(server.pid);
   const first = await pass();
-  const serverSeconds = serverCpuSeconds() - before;
+  const serverMs = cpuMs(server.pid) - beforeMs;
   const second = await pass();
   printFigures(`${itemCount} items of ${bytes} bytes, ${userCount} accounts`, {
     'items/s': itemCount / first.seconds,
     'CPU per item, command, µs': first.cpuUs / itemCount,
-    'CPU per item, server without its database, µs': (serverSeconds * 1e6) / itemCount,
+    'CPU per item, server without its database, µs': (serverMs * 1_000) / itemCount,
     'largest memory of the command, MiB': first.maxRSS / 1_024,
-    'largest memory of the server, MiB': serverPeakKib() / 1_024,
+    'largest memory of the server, MiB': peakBytes(server.pid) / 1_048_576,
     'second pass, s': second.seconds,
   });
 } finally {
@@ -84,19 +85,4 @@ async function pass(): Promise<Pass> {
   if (code !== 0) throw new Error(`exit code ${code}: ${said}`);
   const cost = JSON.parse(said.trim().split('\n').at(-1) ?? '');
   return { seconds: (performance.now() - start) / 1_000, ...cost };
-}
-
-/** Linux counts in hundredths of a second. */
-function serverCpuSeconds(): number {
-  const [user, system] = readFileSync(`/proc/${server.pid}/stat`, 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ')
-    .slice(11, 13)
-    .map(Number);
-  return ((user ?? 0) + (system ?? 0)) / 100;
-}
-
-function serverPeakKib(): number {
-  const [, peak] = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8')) ?? [];
-  return Number(peak);
 }

@@ -5,10 +5,11 @@
  * npm run build && node --import=tsx benchmarks/public-shares.ts [--openers 1000] [--seconds 10] [--guesses 20000]
  */
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+
 import { requestBytes, runLoad } from './http-load.ts';
 import { type Account, ask, register } from './support/api-client.ts';
 import { printFigures } from './support/figures.ts';
+import { peakBytes } from './support/machine.ts';
 import { numberOptions } from './support/options.ts';
 import { startBuiltServer } from './support/server.ts';
 
@@ -71,7 +72,7 @@ async function read(account: Account, name: string, bytes: number): Promise<void
     'reads a second': reads / options.seconds,
     'answers that were cut': cut,
     'told to come again': putOff,
-    'most memory of the server so far (MiB)': await peakMebibytes(),
+    'most memory of the server so far (MiB)': peakBytes(server.pid) / 1_048_576,
   });
 }
 
@@ -128,9 +129,4 @@ async function activations(): Promise<number> {
   );
   if (counts.length === 0) throw new Error('the metrics do not count activations');
   return counts.reduce((sum, count) => sum + count, 0);
-}
-
-async function peakMebibytes(): Promise<number> {
-  const status = await readFile(`/proc/${server.pid}/status`, 'utf8');
-  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1_024;
 }

@@ -9,7 +9,7 @@
 import { randomUUID } from 'node:crypto';
 import { startSmtpServer } from '../test/kit/smtp-server.ts';
 import { type Account, ask, register } from './support/api-client.ts';
-import { printFigures } from './support/figures.ts';
+import { printFigures, quantile } from './support/figures.ts';
 import { numberOptions } from './support/options.ts';
 import { startBuiltServer } from './support/server.ts';
 
@@ -167,9 +167,4 @@ async function until(condition: () => boolean, withinMs = Number.POSITIVE_INFINI
   const untilMs = performance.now() + withinMs;
   while (!condition() && performance.now() < untilMs)
     await new Promise((resolve) => setTimeout(resolve, 500));
-}
-
-function quantile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
 }

@@ -18,7 +18,7 @@ import { placementOf, shardCountFor } from '../runtime/ownership/placement.ts';
 import { openPostgresStore } from '../runtime/store/postgres/store.ts';
 import type { NodeRow, Store } from '../runtime/store/store.ts';
 import { withDatabase } from './support/database.ts';
-import { median, printFigures } from './support/figures.ts';
+import { median, medianMs, printFigures } from './support/figures.ts';
 
 const { values } = parseArgs({
   options: {
@@ -102,12 +102,6 @@ function printJoin(): void {
   });
 }
 
-async function medianMs(work: () => Promise<unknown>): Promise<number> {
-  const took: number[] = [];
-  for (let repeat = 0; repeat < repeats; repeat += 1) took.push(await timedMs(work));
-  return median(took.sort((a, b) => a - b));
-}
-
 async function timedMs(work: () => Promise<unknown>): Promise<number> {
   const startedMs = performance.now();
   await work();
@@ -137,12 +131,11 @@ async function startAll(store: Store): Promise<Record<string, number>> {
       throw new Error(`${host} got ${claimed.length} of ${shards.length}`);
   });
   const claimedMs = await timedMs(() => Promise.all(claims));
-  waits.sort((a, b) => a - b);
   return {
     'ms until all are registered': registrationMs,
     'ms until all shards are claimed': claimedMs,
     '… of a host, median': median(waits),
-    '… of a host, longest': waits.at(-1) ?? Number.NaN,
+    '… of a host, longest': Math.max(...waits),
     'shards without an owner': (await store.freeShards(allShards)).length,
   };
 }
@@ -166,13 +159,13 @@ async function idleLoads(store: Store): Promise<readonly Load[]> {
       what: 'renewals of leases',
       perSecond: perLease(3 * hostCount),
       statements: 1,
-      ms: await medianMs(() => store.renew(host, `${host}-1`, 3_600_000)),
+      ms: await medianMs(repeats, () => store.renew(host, `${host}-1`, 3_600_000)),
     },
     {
       what: 'reconciliations',
       perSecond: perLease(4 * hostCount),
       statements: 3,
-      ms: await medianMs(async () => {
+      ms: await medianMs(repeats, async () => {
         await store.expireNodes();
         await store.nodes();
         await store.shardsOf(`${host}-1`);
@@ -182,13 +175,13 @@ async function idleLoads(store: Store): Promise<readonly Load[]> {
       what: 'searches for what is free elsewhere',
       perSecond: perLease(2 * Math.min(hostCount, searchersMax)),
       statements: 1,
-      ms: await medianMs(() => store.freeShards(elsewhere)),
+      ms: await medianMs(repeats, () => store.freeShards(elsewhere)),
     },
     {
       what: 'sweeps for timers and for tells',
       perSecond: (hostCount * 1_000) / sweepMs,
       statements: 4,
-      ms: await medianMs(async () => {
+      ms: await medianMs(repeats, async () => {
         await store.timeMs();
         await store.dueTimers(sweep);
         await store.timeMs();
@@ -199,7 +192,7 @@ async function idleLoads(store: Store): Promise<readonly Load[]> {
       what: 'housekeeping',
       perSecond: (hostCount * 1_000) / housekeepingMs,
       statements: 4,
-      ms: await medianMs(async () => {
+      ms: await medianMs(repeats, async () => {
         await store.timeMs();
         await store.pruneCalls(shards, 0, 1_000);
         await store.removeEnded(shards, 0, 1_000);

@@ -26,7 +26,7 @@ import { Clients } from './sockets/clients.ts';
 import { droppedHandshakes, kernelBytes } from './sockets/kernel.ts';
 import { type Account, newItem, register, signIn } from './support/api-client.ts';
 import { someAtOnce } from './support/at-once.ts';
-import { median, printFigures } from './support/figures.ts';
+import { median, printFigures, quantile } from './support/figures.ts';
 import { RawClient } from './support/raw-client.ts';
 import { syncBytes } from './support/requests.ts';
 import { openSocket } from './support/socket.ts';
@@ -201,10 +201,9 @@ async function noticeFigures([phone, laptop]: readonly [Account, Account]): Prom
     await pause(Math.max(0, saveEveryMs - tookNowMs));
   }
   socket.close();
-  tookMs.sort((a, b) => a - b);
   return {
     'save to notice, p50 ms': median(tookMs),
-    'save to notice, p99 ms': tookMs[Math.floor(tookMs.length * 0.99)] ?? Number.NaN,
+    'save to notice, p99 ms': quantile(tookMs, 0.99),
   };
 }
 
@@ -326,15 +325,14 @@ async function drainFigures(): Promise<Record<string, number>> {
   const stoppedMs = performance.now() - beganMs;
   await clients.untilOpen(openMs);
   const allMs = performance.now() - beganMs;
-  const { redialsMs, failures } = await clients.report();
-  const waits = [...redialsMs].sort((a, b) => a - b);
+  const { redialsMs: waits, failures } = await clients.report();
   return {
     'ms until the process had stopped': stoppedMs,
     'ms until every socket was open elsewhere': allMs,
     'sockets that dialled again': waits.length,
     'from the end of a socket to the next, p50 ms': median(waits),
-    'from the end of a socket to the next, p99 ms': waits[Math.floor(waits.length * 0.99)] ?? Number.NaN,
-    'from the end of a socket to the next, most ms': waits.at(-1) ?? Number.NaN,
+    'from the end of a socket to the next, p99 ms': quantile(waits, 0.99),
+    'from the end of a socket to the next, most ms': quantile(waits, 1),
     ...triedAgain(failures),
   };
 }

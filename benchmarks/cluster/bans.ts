@@ -2,6 +2,7 @@
  * How fast a ban takes effect everywhere. A user syncs without pause at every gateway, with a socket at each, while
  * an administrator at the first gateway bans them. Nothing that begins after the answer to the ban may succeed.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Cluster } from '../../test/cluster/cluster.ts';
 import { type Account, ask, register, signIn } from '../support/api-client.ts';
 import { median } from '../support/figures.ts';
@@ -87,5 +88,3 @@ async function closing(gateway: string, account: Account): Promise<{ closedMs: P
   await openSocket(gateway, account, undefined, () => closed(performance.now()));
   return { closedMs };
 }
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -14,6 +14,7 @@ import { headerSessions } from '../../test/kit/account.ts';
 import { note } from '../../test/kit/items.ts';
 import { SeededRandom } from '../../test/kit/random.ts';
 import { until } from '../../test/kit/until.ts';
+import { quantile } from '../support/figures.ts';
 
 const usersCount = 36;
 const deaths = 6;
@@ -70,11 +71,6 @@ async function takeOvers(
     saves,
     'saves that failed': failed,
   };
-}
-
-function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
 }
 
 /** Every user saves again and again. */

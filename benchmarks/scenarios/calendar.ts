@@ -114,7 +114,7 @@ async function unchangedPolls(server: LoadServer, calendar: URL, headers: Record
   if (others.length > 0) throw new Error(`unexpected answers: ${JSON.stringify(result.statuses)}`);
   return {
     'unchanged polls/s': result.repliesPerSecond,
-    '… CPU us each': result.cpuMicrosPerReply ?? Number.NaN,
+    '… CPU us each': result.cpuMicrosPerReply,
     '… p50 ms': result.p50Ms,
     '… p99 ms': result.p99Ms,
   };

@@ -41,7 +41,7 @@ async function settingReads({ url, pid }: LoadServer, account: Account) {
   const reads = await runLoad({ ...at(url), ...load, pid, request: () => request });
   return {
     'reads of settings/s': reads.repliesPerSecond,
-    'CPU us each': reads.cpuMicrosPerReply ?? Number.NaN,
+    'CPU us each': reads.cpuMicrosPerReply,
   };
 }
 

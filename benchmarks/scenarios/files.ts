@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { register } from '../support/api-client.ts';
 import { median } from '../support/figures.ts';
 import { chunkBytes, FileClient } from '../support/files.ts';
@@ -185,5 +186,3 @@ async function eachPiece(path: string, take: (piece: Buffer) => Promise<unknown>
   }
   await source.close();
 }
-
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

@@ -21,17 +21,16 @@ export async function idleSync(server: LoadServer) {
   });
   const syncs = await runLoad({ ...target, request: () => idle });
   assertAll(syncs.statuses, 200);
-  const cpu = (result: { cpuMicrosPerReply: number | undefined }) => result.cpuMicrosPerReply ?? Number.NaN;
   return {
     'bare reply, replies/s': bare.repliesPerSecond,
-    'bare reply, CPU us each': cpu(bare),
+    'bare reply, CPU us each': bare.cpuMicrosPerReply,
     'healthcheck, replies/s': health.repliesPerSecond,
-    'healthcheck, CPU us each': cpu(health),
+    'healthcheck, CPU us each': health.cpuMicrosPerReply,
     'idle sync, replies/s': syncs.repliesPerSecond,
-    'idle sync, CPU us each': cpu(syncs),
+    'idle sync, CPU us each': syncs.cpuMicrosPerReply,
     'idle sync, p50 ms': syncs.p50Ms,
     'idle sync, p99 ms': syncs.p99Ms,
-    'CPU of an idle sync over a bare reply': cpu(syncs) / cpu(bare),
+    'CPU of an idle sync over a bare reply': syncs.cpuMicrosPerReply / bare.cpuMicrosPerReply,
   };
 }
 

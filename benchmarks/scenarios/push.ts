@@ -3,9 +3,11 @@
  * rate of saves. It measures own items, to another session of the user, and items of a vault, to another
  * member. With several gateways, saves arrive at the first, and the sockets are at the last.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { runLoad } from '../http-load.ts';
 import { type Account, newItem, register, signIn } from '../support/api-client.ts';
 import { someAtOnce } from '../support/at-once.ts';
+import { median, quantile } from '../support/figures.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { syncBytes } from '../support/requests.ts';
 import type { LoadServer } from '../support/server.ts';
@@ -130,12 +132,11 @@ async function probed(own: readonly Probe[], shared: readonly Probe[]) {
 function named(when: string, kinds: Readonly<Record<string, readonly (number | undefined)[]>>) {
   const figures: Record<string, number> = {};
   for (const [kind, times] of Object.entries(kinds)) {
-    const came = times.filter((time) => time !== undefined).sort((a, b) => a - b);
-    const quantile = (fraction: number) => came[Math.floor(came.length * fraction)] ?? Number.NaN;
+    const came = times.filter((time) => time !== undefined);
     figures[`${kind} ${when}, pushes`] = came.length;
     figures[`${kind} ${when}, never came`] = times.length - came.length;
-    figures[`${kind} ${when}, p50 ms`] = quantile(0.5);
-    figures[`${kind} ${when}, p99 ms`] = quantile(0.99);
+    figures[`${kind} ${when}, p50 ms`] = median(came);
+    figures[`${kind} ${when}, p99 ms`] = quantile(came, 0.99);
   }
   return figures;
 }
@@ -176,5 +177,3 @@ function startLoad(
 /** Each gets its one oldest item, so that answers do not grow with earlier saves. */
 const saveOf = (gateway: string, accounts: readonly Account[], index: number): Buffer =>
   syncBytes(gateway, accounts[index % accounts.length] as Account, { items: [newItem()], limit: 1 });
-
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, Math.max(0, ms)));

@@ -3,9 +3,11 @@
  * and a socket until they have one, while others sync.
  */
 import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { requestBytes } from '../http-load.ts';
 import { type Account, newItem, register } from '../support/api-client.ts';
 import { someAtOnce } from '../support/at-once.ts';
+import { median } from '../support/figures.ts';
 import { residentBytes } from '../support/machine.ts';
 import { answerOn, RawClient } from '../support/raw-client.ts';
 import { syncBytes } from '../support/requests.ts';
@@ -79,10 +81,9 @@ async function storm(server: LoadServer, devices: readonly Account[], others: re
   const after = { bytes: residentBytes(server.pid) };
   for (const socket of open) socket.close();
   client.close();
-  openedMs.sort((a, b) => a - b);
   return {
     'sockets open again': open.length,
-    'ms until half of them were': openedMs[Math.floor(openedMs.length / 2)] ?? Number.NaN,
+    'ms until half of them were': median(openedMs),
     'ms until all of them were': allMs,
     ...Object.fromEntries(Object.entries(failures).map(([what, count]) => [`tried again: ${what}`, count])),
     'syncs before, p99 ms': before.p99Ms,
@@ -108,5 +109,3 @@ async function dial(url: string, { accessToken }: Account): Promise<OpenSocket> 
   socket.destroy();
   throw new Error(`a token was refused: ${status}`);
 }
-
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

@@ -10,9 +10,23 @@ export function format(value: number): string {
   return value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3);
 }
 
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+export const median = (values: readonly number[]): number => quantile(values, 0.5);
+
+/** NaN if there are no values. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+/** How long the work usually takes, one time after another. */
+export async function medianMs(times: number, work: () => Promise<unknown>): Promise<number> {
+  const tookMs: number[] = [];
+  for (let time = 0; time < times; time += 1) {
+    const startedMs = performance.now();
+    await work();
+    tookMs.push(performance.now() - startedMs);
+  }
+  return median(tookMs);
 }
 
 /** Runs `measure` several times and gives each figure's median. */

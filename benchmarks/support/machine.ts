@@ -32,15 +32,21 @@ export function treeOf(root: number): readonly number[] {
   return tree;
 }
 
+/** CPU time of one process; 0 if it has ended. */
+export const cpuMs = (pid: number): number => statOf(pid)?.cpuMs ?? 0;
+
 /** CPU time of the process itself and of everything below it (the embedded database), milliseconds. */
 export function cpuTimes(root: number): { ownMs: number; belowMs: number } {
-  const [own, ...below] = treeOf(root);
-  const sum = below.reduce((total, pid) => total + (statOf(pid)?.cpuMs ?? 0), 0);
-  return { ownMs: own === undefined ? 0 : (statOf(own)?.cpuMs ?? 0), belowMs: sum };
+  const [own = root, ...below] = treeOf(root);
+  return { ownMs: cpuMs(own), belowMs: below.reduce((total, pid) => total + cpuMs(pid), 0) };
 }
 
-/** Resident memory of one process, bytes. */
-export function residentBytes(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1_024;
+/** Resident memory of one process. */
+export const residentBytes = (pid: number): number => memoryBytes(pid, /VmRSS:\s+(\d+) kB/);
+
+/** The most resident memory of one process so far. */
+export const peakBytes = (pid: number): number => memoryBytes(pid, /VmHWM:\s+(\d+) kB/);
+
+function memoryBytes(pid: number, pattern: RegExp): number {
+  return Number(pattern.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1_024;
 }
