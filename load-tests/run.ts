@@ -116,8 +116,8 @@ const commonOf = (scenario: string) => ({
 async function runHere(scenario: string): Promise<number> {
   const isHandOver = scenario === 'hand-over';
   const isCluster = (values.nodes ?? (isHandOver ? '3' : '1')) === '3';
-  const folder = mkdtempSync(join(tmpdir(), 'scriptorium-load-test-'));
   const servers = await (isCluster ? startThreeNodes(builds) : startOneProcess(builds, values.database));
+  const folder = mkdtempSync(join(tmpdir(), 'scriptorium-load-test-'));
   try {
     const usersFile = join(folder, 'users.json');
     const { population } = profileOf(profile);
@@ -138,9 +138,11 @@ async function run(of: LoadTest, servers?: Servers): Promise<number> {
   const reportPath = values.report ?? join(root, '.cache', 'load-tests', `${of.scenario}-${of.profile}`);
   mkdirSync(dirname(reportPath), { recursive: true });
   const halfway = new AbortController();
-  void atHalfTime(durationOf(of.scenario), servers, halfway.signal);
-  const { code } = await runK6({ ...of, reportPath }, (text) => process.stdout.write(text));
-  halfway.abort();
+  const running = runK6({ ...of, reportPath }, (text) => process.stdout.write(text));
+  const [{ code }] = await Promise.all([
+    running.finally(() => halfway.abort()),
+    atHalfTime(durationOf(of.scenario), servers, halfway.signal),
+  ]);
   say(`The report: ${reportPath}.html`);
   if (values.keep) keep(`${reportPath}.json`, keptBaseline(of), code === 0);
   return code ?? 1;

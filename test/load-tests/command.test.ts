@@ -93,6 +93,11 @@ test.serial(
     const again = sandbox.run(replaced(keep, { 'P99_MS=20000': 'P99_MS=0.001' }));
     await t.throwsAsync(again, { message: /FAILED[\s\S]*is not kept as a baseline/ });
     t.regex(textIn(sandbox, '.cache/load-tests/spike-smoke.html'), /Beside it: the baseline of/);
+
+    const alone = replaced(firstRun, { ...unbuilt, 'steady-mix': 'hand-over --nodes 1' });
+    const error = await t.throwsAsync(sandbox.run(`${alone} ${short}`));
+    t.regex(error?.message ?? '', /: One process has nobody to hand over to: --nodes 3\.\n$/);
+    t.notRegex(error?.message ?? '', /^ {4}at /m, 'it ends in a line, without a stack trace');
   },
 );
 
