@@ -53,6 +53,16 @@ const ends: readonly (readonly [how: string, end: (peer: Socket) => void, said: 
     (peer) => peer.end(Buffer.concat([hello, restarting])),
     'after a frame of HELLO: close frame with 1012',
   ],
+  [
+    'because a proxy has sent a text of its own',
+    (peer) => peer.write(frame(1, Buffer.from('<html>'))),
+    'before any frame: it carried something that is no message of this server',
+  ],
+  [
+    'because a frame has no end',
+    (peer) => peer.write(Buffer.concat([Buffer.from([0x81, 127]), Buffer.alloc(100_000, 1)])),
+    'before any frame: it carried something that is no message of this server',
+  ],
 ];
 
 for (const [how, end, said] of ends) {

@@ -6,6 +6,9 @@ import type { Socket } from 'node:net';
 import { parseFrame } from './server-frame.ts';
 
 const opcodes = { text: 1, close: 8 };
+/** More than the server sends in one frame to a client that asks for nothing. */
+const frameBytesMax = 65_536;
+const noMessage = 'it carried something that is no message of this server';
 
 export class ClientSocket {
   readonly #socket: Socket;
@@ -29,6 +32,7 @@ export class ClientSocket {
     socket.on('data', (chunk: Buffer) => {
       this.#bytes = Buffer.concat([this.#bytes, chunk]);
       this.#take();
+      if (this.#bytes.length > frameBytesMax) this.#breakOff(noMessage);
     });
     socket.on('end', () => {
       this.#end ??= 'the other side ended the connection (FIN) without a close frame';
@@ -120,9 +124,27 @@ export class ClientSocket {
   }
 
   #takeText(payload: Buffer): void {
-    const type: string = JSON.parse(payload.toString()).type;
+    const type = typeOf(payload);
+    if (type === undefined) {
+      this.#breakOff(noMessage);
+      return;
+    }
     this.#types.add(type);
     this.#lastType = type;
+  }
+
+  #breakOff(why: string): void {
+    this.#end ??= why;
+    this.#socket.destroy();
+  }
+}
+
+function typeOf(payload: Buffer): string | undefined {
+  try {
+    const type: unknown = JSON.parse(payload.toString())?.type;
+    return typeof type === 'string' ? type : undefined;
+  } catch {
+    return undefined;
   }
 }
 
