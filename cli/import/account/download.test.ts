@@ -12,8 +12,9 @@ import { createSpool } from '../source/spool.ts';
 import { downloadAccount } from './download.ts';
 
 const email = 'ada@example.org';
+const keyParams = { identifier: email, version: '004', pw_nonce: 'b'.repeat(64) };
 const signingIn: Readonly<Record<string, unknown>> = {
-  '/v2/login-params': { identifier: email, version: '004', pw_nonce: 'b'.repeat(64) },
+  '/v2/login-params': keyParams,
   '/v2/login': { session: { access_token: 'token' }, user: { uuid: crypto.randomUUID() } },
 };
 
@@ -65,6 +66,16 @@ test('a server that sends empty pages, or the same items, without end is refused
     const refused = await t.throwsAsync(done, { instanceOf: CommandFailure });
     t.regex(refused?.message ?? '', /1000 pages without a new item/);
     t.true(pages < 2_000);
+  }
+});
+
+test('an account whose server names no valid time of its creation comes as one of today', async (t) => {
+  for (const created of ['9e99', '', null]) {
+    const { done } = await download(t, (path) => {
+      if (path === '/v1/items') return { retrieved_items: [] };
+      return path === '/v2/login-params' ? { ...keyParams, created } : undefined;
+    });
+    t.is((await done).items, 0);
   }
 });
 

@@ -81,13 +81,14 @@ async function writeUser(
 ): Promise<void> {
   const { hash } = await import('@node-rs/bcrypt');
   const { identifier, created, origination } = keyParams;
-  const createdAt = new Date(Number(created) || nowMs).toISOString();
+  // Without a valid time, which the other server does not have to send.
+  const createdMs = new Date(Number(created)).getTime() || nowMs;
   spool.insert('users', {
     ...keyParams,
     uuid: userUuid,
     email: identifier,
     encrypted_password: await hash(serverPassword, bcryptCost),
-    created_at: createdAt,
+    created_at: new Date(createdMs).toISOString(),
     kp_created: created,
     kp_origination: origination,
   });
