@@ -144,7 +144,10 @@ export async function checkDisk(
   measure: (path: string) => Promise<Disk> = statfs,
 ): Promise<Finding> {
   const check = `disk of ${what}`;
-  const { bavail, blocks, bsize } = await measure(existing(resolve(folder)));
+  const disk = await measure(existing(resolve(folder))).catch((error: Error) => error);
+  if (disk instanceof Error)
+    return problem(check, `Its size is unknown: ${disk.message}.`, 'See that it is mounted and can be read.');
+  const { bavail, blocks, bsize } = disk;
   const free = bavail * bsize;
   const found = `${(free / gibibyte).toFixed(1)} GiB are free, ${Math.round((bavail / blocks) * 100)} % of the disk.`;
   const remedy = 'Make room, or move it to a larger disk.';

@@ -26,6 +26,13 @@ test('a disk that is nearly full is told before it is a problem', async (t) => {
   t.regex(full.remedy ?? '', /Make room/);
 });
 
+test('a disk that cannot be measured is a finding, beside which there are others', async (t) => {
+  const gone = new Error("ESTALE: stale file handle, statfs '/files'");
+  const { state, found } = await checkDisk('files', '/', () => Promise.reject(gone));
+  t.is(state, 'problem');
+  t.regex(found, /^Its size is unknown: ESTALE/);
+});
+
 test('a folder that is still to be made is looked at on the disk it will be on', async (t) => {
   const folder = temporaryFolder(t);
   const [here, later] = await Promise.all([
