@@ -22,12 +22,17 @@ export function byId(id: string): HTMLElement {
 /** A button that cannot be pressed again before its work is done. */
 export function button(text: string, work: () => Promise<void>): HTMLButtonElement {
   const made = element('button', { type: 'button', textContent: text });
-  made.addEventListener('click', async () => {
-    made.disabled = true;
-    await work();
-    made.disabled = false;
-  });
+  made.addEventListener('click', () => void whileDisabled(made, work));
   return made;
+}
+
+async function whileDisabled(pressed: HTMLButtonElement, work: () => Promise<void>): Promise<void> {
+  pressed.disabled = true;
+  try {
+    await work();
+  } finally {
+    pressed.disabled = false;
+  }
 }
 
 /** A field with its label. */
@@ -39,11 +44,9 @@ export function field(label: string, input: HTMLInputElement): HTMLLabelElement 
 export function form(fields: readonly Child[], action: string, work: () => Promise<void>): HTMLFormElement {
   const submit = element('button', { type: 'submit', textContent: action });
   const made = element('form', {}, ...fields, submit);
-  made.addEventListener('submit', async (event) => {
+  made.addEventListener('submit', (event) => {
     event.preventDefault();
-    submit.disabled = true;
-    await work();
-    submit.disabled = false;
+    void whileDisabled(submit, work);
   });
   return made;
 }
