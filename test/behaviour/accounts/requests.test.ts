@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync } from 'node:fs';
 import { join as joined } from 'node:path';
 import test from 'ava';
 import { defaultItemSettings } from '../../../actors/collection/settings.ts';
@@ -10,6 +9,7 @@ import { startApi } from '../../kit/internal-api.ts';
 import { deletion, note } from '../../kit/items.ts';
 import { operate } from '../../kit/operator.ts';
 import { startServer, type TestServer } from '../../kit/server.ts';
+import { temporaryFolder } from '../../kit/temporary-folder.ts';
 import { join, makeVault, vaults as vaultsAt } from '../../kit/vaults.ts';
 
 const dayMs = 86_400_000;
@@ -67,7 +67,7 @@ test('an operator exports the same file, also of a user who cannot sign in', asy
   }
   const file = await fetched(phone, await requested(phone));
   t.is(file.items.length, 700);
-  const out = joined(mkdtempSync(joined(tmpdir(), 'export-')), 'export.txt');
+  const out = joined(temporaryFolder(t), 'export.txt');
   const { email, userUuid } = phone.account;
   t.is((await operate(api, 'user', 'ban', userUuid, '--yes')).code, 0);
   const exported = await operate(api, 'export', 'user', email, '--out', out);
