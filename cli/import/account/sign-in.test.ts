@@ -1,5 +1,6 @@
 import test from 'ava';
 import { CommandFailure } from '../../failure.ts';
+import { RefusedError } from '../../http-client.ts';
 import { type AskServer, signIn } from './sign-in.ts';
 
 const email = 'ada@example.org';
@@ -32,6 +33,17 @@ test('a server that names another address is told no password', async (t) => {
   const refused = await t.throwsAsync(signedIn);
   t.true(refused instanceof CommandFailure);
   t.regex(refused?.message ?? '', /answers for ben@example\.org/);
+  t.deepEqual(asked, ['/v2/login-params']);
+});
+
+test('without a code of the second factor, the server is not asked again, and counts no wrong one', async (t) => {
+  const asked: string[] = [];
+  const ask: AskServer = async (method, path) => {
+    asked.push(path);
+    throw new RefusedError(`${method} ${path}`, 401, { tag: 'mfa-required', message: 'Enter your code.' });
+  };
+  const refused = await t.throwsAsync(signIn(ask, credentials, prompt), { instanceOf: CommandFailure });
+  t.regex(refused?.message ?? '', /^No code was given/);
   t.deepEqual(asked, ['/v2/login-params']);
 });
 

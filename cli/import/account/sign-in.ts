@@ -98,6 +98,7 @@ async function keyParamsOf(
     }
     if (error.tag !== 'mfa-required') throw error;
     const code = (await askSecret(await codePrompt(ask, body.email, error.reason))).trim();
+    if (code === '') throw CommandFailure.usage('No code was given. Nothing was written.');
     return ask('POST', '/v2/login-params', { body: { ...body, mfa_code: code } }).catch(codeRefused);
   }
 }
