@@ -39,16 +39,21 @@ test('calls beyond the bound are refused at once, and served again when others a
   t.is((await next)[0], null);
 });
 
-test('actors are asked for as long as the caller waits, a minute at most', async (t) => {
+test('actors are asked for as long as the caller waits, a minute at most; other work may take longer', async (t) => {
   const clock = new FakeClock();
-  const seen: (number | undefined)[] = [];
-  const call = callsOf(clock, async (_request, { deadlineMs }) => {
-    seen.push(deadlineMs);
+  const seen: (readonly (number | undefined)[])[] = [];
+  const call = callsOf(clock, async (_request, { deadlineMs, callerMs }) => {
+    seen.push([deadlineMs, callerMs]);
     return {};
   });
   await call(new Date(clock.nowMs() + 400));
   await call(clock.nowMs() + 3_600_000);
   await call(new Date(clock.nowMs() - 5));
   await call();
-  t.deepEqual(seen, [400, 60_000, 0, undefined]);
+  t.deepEqual(seen, [
+    [400, 400],
+    [60_000, 3_600_000],
+    [0, 0],
+    [undefined, undefined],
+  ]);
 });

@@ -19,17 +19,23 @@ import type { InternalApiOptions } from './internal-api-options.ts';
 const callsMax = 1_000;
 const deadlineMaxMs = 60_000;
 
+/** What an actor is asked with, and what bounds the rest of a call. */
+interface CallOptions extends AskOptions {
+  /** Milliseconds from now after which the caller no longer waits, however many. No actor is asked for longer than a minute. */
+  readonly callerMs?: number;
+}
+
 /** The form of a service: a function for each method with one answer, without any gRPC types. */
 export type Handlers<S> = {
   readonly [M in keyof S as S[M] extends { responseStream: false } ? M : never]: S[M] extends {
     requestDeserialize: (bytes: Buffer) => infer Request;
     responseDeserialize: (bytes: Buffer) => infer Response;
   }
-    ? (request: Request, ask: AskOptions) => Promise<Response>
+    ? (request: Request, ask: CallOptions) => Promise<Response>
     : never;
 };
 
-type Handler = (request: unknown, ask: AskOptions) => Promise<unknown>;
+type Handler = (request: unknown, ask: CallOptions) => Promise<unknown>;
 type UnaryCall = ServerUnaryCall<unknown, unknown>;
 
 export class Calls {
@@ -59,7 +65,7 @@ export class Calls {
       const { clock } = this.#options;
       const startMs = clock.monotonicMs();
       const count = (code: status) => this.#count(method, code, clock.monotonicMs() - startMs);
-      this.#bounded(() => handle(call.request, this.#askOptions(call))).then(
+      this.#bounded(() => handle(call.request, this.#callOptions(call))).then(
         (response) => {
           count(status.OK);
           answer(null, response);
@@ -84,11 +90,11 @@ export class Calls {
   }
 
   /** gRPC answers DEADLINE_EXCEEDED by itself; this ends the work behind it. */
-  #askOptions(call: UnaryCall): AskOptions {
+  #callOptions(call: UnaryCall): CallOptions {
     const deadline = Number(call.getDeadline());
     if (!Number.isFinite(deadline)) return {};
-    const leftMs = deadline - this.#options.clock.nowMs();
-    return { deadlineMs: Math.min(Math.max(leftMs, 0), deadlineMaxMs) };
+    const callerMs = Math.max(deadline - this.#options.clock.nowMs(), 0);
+    return { deadlineMs: Math.min(callerMs, deadlineMaxMs), callerMs };
   }
 
   #callErrorOf(method: string, error: unknown): CallError {

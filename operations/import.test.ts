@@ -23,7 +23,7 @@ test('a file is read no longer than its caller waits for the digest', async (t) 
   };
   const { showFile } = importHandlers(options as unknown as Options);
   const owner = { isVault: false, uuid };
-  const digest = showFile({ owner, remoteIdentifier: uuid, withDigest: true }, { deadlineMs: 1 });
-  const error = await t.throwsAsync(digest);
+  const request = { owner, remoteIdentifier: uuid, withDigest: true };
+  const error = await t.throwsAsync(showFile(request, { deadlineMs: 60_000, callerMs: 1 }));
   t.like(error, { code: status.UNAVAILABLE });
 });

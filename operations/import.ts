@@ -308,7 +308,8 @@ function fileHandlers(
         collection(owner).importShowFile({ remoteIdentifier: uuid }, ask),
       );
       if (file === null) throw notFound('There is no such file.');
-      const signal = AbortSignal.timeout(ask.deadlineMs ?? partMs);
+      // The caller may wait for longer than a minute, which reading a large file can take.
+      const signal = AbortSignal.timeout(ask.callerMs ?? partMs);
       return { bytes: file.bytes, sha256: withDigest ? await digestOf(fileStore, file, signal) : '' };
     },
   };
