@@ -37,7 +37,7 @@ export const locationsPlan = (uuids: readonly string[]): LocationPlans =>
           uuids.map((uuid) => ({ uuid, born: true })),
           uuids.length,
         ),
-        // The row in the owning collection has the greatest transfer version, so no limit may cut it off.
+        // The row in the owning collection has the greatest transfer version, so it comes first of its item. The items share the limit.
         moved: lookupLast(
           item,
           uuids.map((uuid) => ({ uuid })),
