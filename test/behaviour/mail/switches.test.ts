@@ -359,6 +359,23 @@ test('a warning that has not left goes to the new address of the account, and no
   t.is(toBob().length, 1);
 });
 
+test('a warning that has left comes again, to the new address of the account', async (t) => {
+  const { server, make, move, mailsTo, toOwner, nears } = await started(t);
+  const { deadline } = await make();
+  await nears(deadline - dayMs + minuteMs);
+  const warning = "Your dead man's switch is about to fire";
+  t.deepEqual(
+    toOwner().map(({ subject }) => subject),
+    [warning],
+  );
+  await move();
+  await server.advance(minuteMs);
+  t.deepEqual(
+    mailsTo('alice@new.example').map(({ subject }) => subject),
+    [warning],
+  );
+});
+
 test('there are a hundred at most', async (t) => {
   const { phone, make } = await started(t);
   for (let made = 0; made < 100; made += 1) await make();
