@@ -54,8 +54,8 @@ export interface LookupPlan<T extends AnyTable> {
   readonly limit?: number;
   /** With a limit: the values of the key's other columns in the last row of the page before. */
   readonly after?: Partial<RowOf<T>>;
-  /** With a limit: the last rows of each value come first. */
-  readonly descending?: true;
+  /** With a limit: only so many rows of each value, the last ones. The last row comes first. */
+  readonly lastOfEach?: number;
 }
 
 /** An owner to read rows from, and the position that the reader has reached. */
@@ -177,12 +177,12 @@ export const lookup = <T extends AnyTable>(
   ...(limit !== undefined && { limit }),
   ...(after !== undefined && { after }),
 });
-/** A look-up with a limit, in descending order of the key's other columns. */
+/** The last rows of each value, in descending order of the key's other columns. No value takes the place of another. */
 export const lookupLast = <T extends AnyTable>(
   table: T,
   values: readonly Partial<RowOf<T>>[],
-  limit: number,
-): LookupPlan<T> => ({ plan: 'lookup', table, values, limit, descending: true });
+  ofEach: number,
+): LookupPlan<T> => ({ plan: 'lookup', table, values, limit: values.length * ofEach, lastOfEach: ofEach });
 export const crossOwner = <T extends AnyTable>(
   table: T,
   options: Omit<CrossOwnerPlan<T>, 'plan' | 'table'>,

@@ -37,11 +37,11 @@ export const locationsPlan = (uuids: readonly string[]): LocationPlans =>
           uuids.map((uuid) => ({ uuid, born: true })),
           uuids.length,
         ),
-        // The row in the owning collection has the greatest transfer version, so it comes first of its item. The items share the limit.
+        // The row in the owning collection has the greatest transfer version, so it is among the last ones.
         moved: lookupLast(
           item,
           uuids.map((uuid) => ({ uuid })),
-          uuids.length * rowsPerItem,
+          rowsPerItem,
         ),
       };
 

@@ -278,12 +278,12 @@ function splitKeys(plan: KeysPlan<AnyTable>, rows: Rows | undefined): SplitPlan 
 
 /** Undefined if the plan names no values. */
 export function lookupRead(plan: LookupPlan<AnyTable>): StoreRead | undefined {
-  const { table, values, limit, after, descending } = plan;
+  const { table, values, limit, after, lastOfEach } = plan;
   if (values.length === 0) return undefined;
   const unique = Object.keys(values[0] ?? {});
   const read = { read: 'lookup', table, unique, values: values as readonly AnyRow[] } as const;
   if (limit === undefined) return read;
-  return { ...read, limit, ...(after !== undefined && { after }), ...(descending && { descending }) };
+  return { ...read, limit, ...(after !== undefined && { after }), ...(lastOfEach !== undefined && { lastOfEach }) };
 }
 
 /** The results of a shared read: the store's answers, with nothing overlaid. */

@@ -152,8 +152,8 @@ export interface LookupRead {
   readonly limit?: number | undefined;
   /** With a limit: values of the columns that `unique` leaves out. Only rows after them come, so that a list has pages. */
   readonly after?: AnyRow | undefined;
-  /** With a limit: the columns that `unique` leaves out have descending order, so the limit cuts the first rows of each value. */
-  readonly descending?: true | undefined;
+  /** With a limit: so many rows of each value, the last ones by the columns that `unique` leaves out. Their order is descending. */
+  readonly lastOfEach?: number | undefined;
 }
 
 /**

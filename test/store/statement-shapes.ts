@@ -50,7 +50,7 @@ export function readTexts(of: AnyTable): readonly string[] {
     ]),
     ...uniques.flatMap((unique) => {
       const read = { read: 'lookup', table: of, unique: unique.slice(0, 1), values, limit: 9 } as const;
-      return [read, { ...read, descending: true } as const];
+      return [read, { ...read, lastOfEach: 2 } as const];
     }),
     ...(of.order === undefined ? [] : [...ranges(of), ...crossOwnerReads(of)]),
   ];

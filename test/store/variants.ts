@@ -431,13 +431,12 @@ export const wrongVariants: readonly WrongVariant[] = [
     },
   },
   {
-    name: 'a look-up in descending order begins with the first rows',
-    caughtBy:
-      'a look-up in descending order gives the last rows of each value, and the values as they were asked',
+    name: 'a look-up of the last rows begins with the first rows',
+    caughtBy: 'a look-up of the last rows gives so many of each value, and the values as they were asked',
     sql: {
       ...storeSql,
       planRead: (read) =>
-        storeSql.planRead(read.read === 'lookup' ? { ...read, descending: undefined } : read),
+        storeSql.planRead(read.read === 'lookup' ? { ...read, lastOfEach: undefined } : read),
     },
   },
   {

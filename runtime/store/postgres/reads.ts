@@ -43,7 +43,7 @@ function lookupRead(read: LookupRead, dialect: Dialect): PlannedRead {
 /** A look-up by the first columns of a key. The key's index finds the rows and has them in order. */
 function limitedLookup(read: LookupRead, limit: number, dialect: Dialect): PlannedRead {
   assertPage({ limit });
-  const { table, unique, values } = read;
+  const { table, unique, values, lastOfEach } = read;
   const key = keyInOrder(read);
   const parameters = new Parameters();
   const distinct = [...new Map(values.map((value) => [tupleText(unique, value), value])).values()];
@@ -55,11 +55,12 @@ function limitedLookup(read: LookupRead, limit: number, dialect: Dialect): Plann
       ...afterIn(read, parameters),
     ].join(' AND ');
   // None of them is null. For a nullable column, both databases are told the same order of nulls, though there are none.
-  const [direction, place] = read.descending ? [' DESC', ' NULLS FIRST'] : ['', ' NULLS LAST'];
+  const [direction, place] = lastOfEach === undefined ? ['', ' NULLS LAST'] : [' DESC', ' NULLS FIRST'];
   const nulls = (column: string) => (isNullable(columnsOf(table)[column] ?? '') ? place : '');
   const inKey = (alias: string) =>
     key.map((column) => `${alias}.${ident(column)}${direction}${nulls(column)}`).join(', ');
   const max = parameters.add('int8', limit + 1);
+  const maxOfEach = lastOfEach === undefined ? max : parameters.add('int8', lastOfEach);
   const found = firstOfEach({
     dialect,
     parameters,
@@ -74,7 +75,7 @@ function limitedLookup(read: LookupRead, limit: number, dialect: Dialect): Plann
       }),
     ],
     rows: (value) =>
-      `FROM ${ident(table.name)} AS s WHERE ${matches(value)} ORDER BY ${inKey('s')} LIMIT ${max}`,
+      `FROM ${ident(table.name)} AS s WHERE ${matches(value)} ORDER BY ${inKey('s')} LIMIT ${maxOfEach}`,
   });
   const text = `SELECT ${idents(names, 't')} FROM ${found}
     ORDER BY ${itemColumn(dialect, 't', 'index')}, ${inKey('t')} LIMIT ${max}`;

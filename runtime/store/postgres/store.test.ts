@@ -433,7 +433,7 @@ test('where rows have gone is found by the index of those that have moved, by a 
   const requested = [uuid(100), uuid(101)];
   const moved = { table: parcelTable, unique: ['uuid'], values: requested.map((each) => ({ uuid: each })) };
   const born = { table: parcelTable, unique: ['uuid', 'born'] };
-  const located = await planOf({ read: 'lookup', ...moved, limit: 200, descending: true });
+  const located = await planOf({ read: 'lookup', ...moved, limit: 200, lastOfEach: 100 });
   t.regex(located, /Backward using parcel_unique_uuid_hop/);
   const values = requested.map((each) => ({ uuid: each, born: true }));
   const first = await planOf({ read: 'lookup', ...born, values, limit: 2 });

@@ -130,7 +130,7 @@ export class ModelTable {
   }
 
   /** By the first columns of a key. */
-  lookupAll({ unique, values, limit = 0, after, descending }: LookupRead): StoreRows {
+  lookupAll({ unique, values, limit = 0, after, lastOfEach }: LookupRead): StoreRows {
     const { key, large, name, unique: uniques } = this.#table;
     const keys: readonly (readonly string[])[] = [key, ...uniques];
     const first = [...unique, ...Object.keys(after ?? {})];
@@ -146,7 +146,8 @@ export class ModelTable {
     const rows = distinct.flatMap((text) =>
       this.all()
         .filter((row) => isKey(whole, row) && tupleText(unique, row) === text && isAfter(row))
-        .sort((a, b) => (descending ? compareBy(whole, b, a) : compareBy(whole, a, b))),
+        .sort((a, b) => (lastOfEach === undefined ? compareBy(whole, a, b) : compareBy(whole, b, a)))
+        .slice(0, lastOfEach),
     );
     const small = Object.keys(this.#table.columns).filter((column) => column !== large);
     return { rows: rows.slice(0, limit).map((row) => project(row, small)), complete: rows.length <= limit };
