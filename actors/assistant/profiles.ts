@@ -79,7 +79,7 @@ function profileOf(value: unknown): AssistantProfile {
     isWithin(maxOutputTokens, 1, 200_000, Number.isInteger) &&
     isWithin(temperature, 0, 2);
   if (provider === undefined || typeof model !== 'string' || !isModel(model) || !isSound) {
-    throw new WrongValue(`has a profile "${id}" whose provider, model or limits are none`);
+    throw new WrongValue(`has a profile "${id}" whose provider, model or limits are not valid`);
   }
   const named = subscriptionOf(id, provider, subscriptionId);
   return {
@@ -98,7 +98,7 @@ function subscriptionOf(id: string, provider: ProviderId, value: unknown): strin
   const subscriptionId = value ?? defaultSubscriptionId;
   if (provider === 'subscription' && isSubscriptionId(subscriptionId)) return subscriptionId;
   throw new WrongValue(
-    `has a profile "${id}" whose subscriptionId is none, or of a provider without pairings`,
+    `has a profile "${id}" whose subscriptionId is not valid, or whose provider has no pairings`,
   );
 }
 

@@ -43,13 +43,13 @@ const invalidState = refuse.badRequest(
   'This pairing is not known. It may be used up, replaced or too old: please start another one.',
   'invalid-pairing-state',
 );
-const invalidCode = refuse.badRequest('This is no authorization code.', 'invalid-pairing-code');
+const invalidCode = refuse.badRequest('This is not an authorization code.', 'invalid-pairing-code');
 const ofAnother = refuse.forbidden(
   'Another administrator has started this pairing.',
   'pairing-admin-mismatch',
 );
 const noAdministrator = refuse.forbidden(
-  'Whoever started this pairing is no administrator any more.',
+  'The administrator who started this pairing is no longer one.',
   'admin-required',
 );
 const failed = refuse.upstreamFailed(

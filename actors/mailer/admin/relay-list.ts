@@ -135,7 +135,7 @@ function storedOf(turn: Turn, value: unknown): StoredRelay | Refused {
   if (!kind.success) return invalidKind;
   const parsed = form.safeParse(value);
   if (!parsed.success)
-    return invalid(`A relay is not as it has to be: ${String(parsed.error.issues[0]?.path[0])}.`);
+    return invalid(`A relay has a field that is not valid: ${String(parsed.error.issues[0]?.path[0])}.`);
   const relay = relayOf(turn, parsed.data);
   if (isRefused(relay)) return relay;
   const before = turn.get(relaysSlice).relays.find((each) => each.relay.id === relay.id);

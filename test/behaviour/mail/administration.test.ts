@@ -225,7 +225,7 @@ const wrongRelays: readonly (readonly [string, object])[] = [
   ],
 ];
 
-test('a list that is not as it has to be changes nothing', async (t) => {
+test('a list with something that is not valid changes nothing', async (t) => {
   const { call } = await start(t);
   await call('PUT', '/relays', { relays: [smtp], ...policy });
   const before = (await call('GET', '/relays')).body;
