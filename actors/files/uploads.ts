@@ -96,7 +96,7 @@ export const tooManyUploads: Refused = refuse.tooMany(
 const tooManyPending: Refused = refuse.tooMany('Too many chunks at once. Please try again.', 1_000);
 const tooLarge = refuse.tooLarge('This file is larger than files may be here.');
 const tooManyChunks = refuse.badRequest('These are more chunks than a file of this size may have.');
-const longerThanSaid = refuse.badRequest('This is more than the file was said to hold.');
+const longerThanSaid = refuse.badRequest('This is more than the size that was given for the file.');
 const incomplete = refuse.badRequest('Chunks of this file are missing.');
 const notExpected = refuse.badRequest(
   'This chunk took too long, or its upload has ended. Please send it again.',

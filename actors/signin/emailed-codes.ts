@@ -136,7 +136,7 @@ function current({ nowMs }: { readonly nowMs: number }, requests: Requests | und
 const oneMore = ({ count, untilMs }: Requests): Requests => ({ count: count + 1, untilMs });
 
 const tooMany = (retryAfterMs: number): Refused =>
-  refuse.tooMany('Too many mails were asked for. Please try again later.', retryAfterMs);
+  refuse.tooMany('Too many mails were requested. Please try again later.', retryAfterMs);
 
 function store(turn: Turn, key: string, code: MailedCode): void {
   makeRoom(turn, emailedCodeMap, key, endOf);

@@ -18,7 +18,7 @@ import { Signin } from './contract.ts';
 import { countedAttempt } from './counted-attempt.ts';
 import { forgetAttempts } from './counting.ts';
 
-const wrong = refuse.unauthenticated('This is no calendar token.');
+const wrong = refuse.unauthenticated('This is not a calendar token.');
 const dummySalt = '00'.repeat(16);
 
 export const proveCalendarToken = workflow(Signin.commands.proveCalendarToken, {

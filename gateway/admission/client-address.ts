@@ -76,7 +76,7 @@ function remembered(test: (address: string) => boolean): (address: string) => bo
 function addRange(list: BlockList, range: string): void {
   const [network = '', prefix] = range.split('/');
   const version = isIP(network);
-  if (version === 0) throw new Error(`TRUST_PROXY: "${range}" is no address, range or known name`);
+  if (version === 0) throw new Error(`TRUST_PROXY: "${range}" is not an address, a range or a known name`);
   const bits = version === 6 ? 128 : 32;
   const prefixBits = prefix === undefined ? bits : Number(prefix);
   if (!Number.isInteger(prefixBits) || prefixBits < 0 || prefixBits > bits) {

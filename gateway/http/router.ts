@@ -146,7 +146,7 @@ const parameterCharactersMaxOf = (route: AnyRoute): number =>
 /** Checks at the start that the parts of a declaration fit together. Later a mistake would go unnoticed. */
 function requireConsistent(route: AnyRoute, area: RoutedArea): void {
   const name = `route ${route.method} ${route.path}`;
-  if (route.safe && route.method !== 'GET') throw new Error(`${name} is no GET, so it cannot be safe`);
+  if (route.safe && route.method !== 'GET') throw new Error(`${name} is not a GET, so it cannot be safe`);
   if (route.method === 'OPTIONS' && !area.ownOptions) {
     throw new Error(`${name} would never be called: OPTIONS is a preflight there`);
   }

@@ -23,10 +23,10 @@ const limitMax = 200;
 /** Entries of the log that one request searches, at most. */
 const searchedEntries = 500;
 
-const invalidState = refuse.badRequest('The state is ready, leased or dead.', 'invalid-queue-state');
-const invalidLimit = refuse.badRequest(`The limit is 1 to ${limitMax}.`, 'invalid-limit');
+const invalidState = refuse.badRequest('The state must be ready, leased or dead.', 'invalid-queue-state');
+const invalidLimit = refuse.badRequest(`The limit must be 1 to ${limitMax}.`, 'invalid-limit');
 const invalidCursor = refuse.badRequest('The cursor is not one of this list.', 'invalid-cursor');
-const invalidOutcome = refuse.badRequest(`The outcome is one of ${outcomes.join(', ')}.`, 'invalid-outcome');
+const invalidOutcome = refuse.badRequest(`The outcome must be one of ${outcomes.join(', ')}.`, 'invalid-outcome');
 
 /** The names that clients know; other sources are of this server alone. */
 const publicSources: readonly string[] = [

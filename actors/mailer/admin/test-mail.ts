@@ -18,7 +18,7 @@ const testsPerMinute = 10;
 /** Shorter than an administrator's request waits for its answer. */
 const timeoutMs = 18_000;
 
-const invalidRecipient = refuse.badRequest('The recipient is one e-mail address.', 'invalid-recipient');
+const invalidRecipient = refuse.badRequest('The recipient must be one e-mail address.', 'invalid-recipient');
 const noSuchRelay = refuse.notFound('There is no such relay.', 'relay-not-found');
 const nothingConfigured = refuse.conflict('No relay is set up.', 'email-delivery-not-configured');
 
@@ -82,7 +82,7 @@ function begin(
 }
 
 const tooMany = (retryAfterMs: number): Refused =>
-  refuse.tooMany(`There are ${testsPerMinute} tests in a minute.`, retryAfterMs, { tag: 'too-many-tests' });
+  refuse.tooMany(`At most ${testsPerMinute} tests are possible in a minute.`, retryAfterMs, { tag: 'too-many-tests' });
 
 function send(
   steps: Workflow,

@@ -32,7 +32,7 @@ const notOffered: Partial<Record<FlagName, { readonly off: string; readonly why:
 
 const unknownFlag = refuse.badRequest('There is no flag of this name.');
 const noCount = refuse.badRequest('This flag is a number of requests a day; 0 is the limit of all accounts.');
-const noProfile = refuse.badRequest('This flag is the id of a profile.');
+const noProfile = refuse.badRequest('This flag must be the id of a profile.');
 
 /** The value as it is stored, or why the flag cannot have it. */
 function checkedFlag(name: FlagName, text: string): { readonly value: string } | Refused {

@@ -38,7 +38,7 @@ const assistantSlice = slice<Readonly<z.infer<typeof useSchema>>>({
 });
 
 const disabled = refuse.forbidden('The assistant is turned off for this account.', 'ai-disabled');
-const invalid = refuse.badRequest('This is nothing that the assistant can answer.', 'invalid-request');
+const invalid = refuse.badRequest('The assistant cannot answer this.', 'invalid-request');
 /** Without `Retry-After`, as only an administrator can end it. */
 const unavailable = refuse.unavailable(
   'No assistant is set up for this account. Asking again does not help: an administrator has to set one up.',
