@@ -81,7 +81,7 @@ test.serial('a cluster without the fence is caught', async (t) => {
   const { violations } = await trial(t, {
     builds,
     disturb: async (nemesis, history) => {
-      for (let times = 0; times < 6 && check(history.entries).length === 0; times += 1) {
+      for (let times = 0; times < 12 && check(history.entries).length === 0; times += 1) {
         await nemesis.disturb(amidCommits);
       }
     },
