@@ -283,7 +283,12 @@ export function lookupRead(plan: LookupPlan<AnyTable>): StoreRead | undefined {
   const unique = Object.keys(values[0] ?? {});
   const read = { read: 'lookup', table, unique, values: values as readonly AnyRow[] } as const;
   if (limit === undefined) return read;
-  return { ...read, limit, ...(after !== undefined && { after }), ...(lastOfEach !== undefined && { lastOfEach }) };
+  return {
+    ...read,
+    limit,
+    ...(after !== undefined && { after }),
+    ...(lastOfEach !== undefined && { lastOfEach }),
+  };
 }
 
 /** The results of a shared read: the store's answers, with nothing overlaid. */

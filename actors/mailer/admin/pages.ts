@@ -26,7 +26,10 @@ const searchedEntries = 500;
 const invalidState = refuse.badRequest('The state must be ready, leased or dead.', 'invalid-queue-state');
 const invalidLimit = refuse.badRequest(`The limit must be 1 to ${limitMax}.`, 'invalid-limit');
 const invalidCursor = refuse.badRequest('The cursor is not one of this list.', 'invalid-cursor');
-const invalidOutcome = refuse.badRequest(`The outcome must be one of ${outcomes.join(', ')}.`, 'invalid-outcome');
+const invalidOutcome = refuse.badRequest(
+  `The outcome must be one of ${outcomes.join(', ')}.`,
+  'invalid-outcome',
+);
 
 /** The names that clients know; other sources are of this server alone. */
 const publicSources: readonly string[] = [

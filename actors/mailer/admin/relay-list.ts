@@ -85,7 +85,10 @@ export const setRelays = command(MailAdministration.commands.setRelays, {
     const refused = notInDirectMode(turn);
     if (refused !== undefined) return refused;
     if (!mode.success)
-      return refuse.badRequest('The fallback policy must be next-enabled or none.', 'invalid-fallback-policy');
+      return refuse.badRequest(
+        'The fallback policy must be next-enabled or none.',
+        'invalid-fallback-policy',
+      );
     const list = listOf(turn, relays);
     if (isRefused(list)) return list;
     const before = turn.get(relaysSlice);

@@ -82,7 +82,9 @@ function begin(
 }
 
 const tooMany = (retryAfterMs: number): Refused =>
-  refuse.tooMany(`At most ${testsPerMinute} tests are possible in a minute.`, retryAfterMs, { tag: 'too-many-tests' });
+  refuse.tooMany(`At most ${testsPerMinute} tests are possible in a minute.`, retryAfterMs, {
+    tag: 'too-many-tests',
+  });
 
 function send(
   steps: Workflow,

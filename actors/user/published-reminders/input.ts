@@ -14,12 +14,18 @@ const zoned = /T.*(Z|[+-]\d{2}:?\d{2})$/i;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
-const invalidChannel = refuse.badRequest('The channel must be email, telegram or whatsapp.', 'invalid-channel');
+const invalidChannel = refuse.badRequest(
+  'The channel must be email, telegram or whatsapp.',
+  'invalid-channel',
+);
 const invalidDestination = refuse.badRequest(
   'This is not exactly one destination of the channel.',
   'invalid-destination',
 );
-const invalidConfig = refuse.badRequest('Say by true or false whether it is enabled.', 'invalid-delivery-config');
+const invalidConfig = refuse.badRequest(
+  'Say by true or false whether it is enabled.',
+  'invalid-delivery-config',
+);
 const invalidReminder = (why: string) => refuse.badRequest(why, 'invalid-reminder');
 
 type UncheckedFields<Name extends string> = { readonly [Key in Name]?: unknown };

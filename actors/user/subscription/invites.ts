@@ -74,7 +74,9 @@ export const inviteMap = sliceMap<Invite>({
   schema: inviteSchema,
 });
 
-const notAnAddress = refuse.badRequest('Please provide the e-mail address of the person whom you want to invite.');
+const notAnAddress = refuse.badRequest(
+  'Please provide the e-mail address of the person whom you want to invite.',
+);
 const ownAddress = refuse.badRequest('You cannot invite yourself.');
 const invitedBefore = refuse.badRequest('This address is invited already.');
 const tooManyOpen = refuse.badRequest(`A subscription is shared with ${openInvitesMax} others at most.`);
