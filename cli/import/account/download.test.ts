@@ -9,8 +9,10 @@ import test, { type ExecutionContext } from 'ava';
 import { CommandFailure } from '../../failure.ts';
 import { HttpClient, RefusedError } from '../../http-client.ts';
 import { createSpool } from '../source/spool.ts';
+import { openSqlite } from '../source/sqlite.ts';
 import { downloadAccount } from './download.ts';
 
+const nowMs = Date.UTC(2026, 0, 2);
 const email = 'ada@example.org';
 const keyParams = { identifier: email, version: '004', pw_nonce: 'b'.repeat(64) };
 const signingIn: Readonly<Record<string, unknown>> = {
@@ -41,7 +43,7 @@ async function download(t: ExecutionContext, answerTo: (path: string) => unknown
   const file = join(folder, 'account.sqlite');
   const spool = await createSpool(file, spoolBytesMax);
   const credentials = { email, password: 'correct horse battery staple', acceptsOldProtocol: false };
-  const terminal = { askSecret: async () => '', sleep: async () => undefined, nowMs: () => 1 };
+  const terminal = { askSecret: async () => '', sleep: async () => undefined, nowMs: () => nowMs };
   const check = async () => undefined;
   const unlessInterrupted = <T>(work: Promise<T>) => work;
   const options = { server, ...credentials, withHistory: false, check, unlessInterrupted };
@@ -71,11 +73,14 @@ test('a server that sends empty pages, or the same items, without end is refused
 
 test('an account whose server names no valid time of its creation comes as one of today', async (t) => {
   for (const created of ['9e99', '', null]) {
-    const { done } = await download(t, (path) => {
-      if (path === '/v1/items') return { retrieved_items: [] };
-      return path === '/v2/login-params' ? { ...keyParams, created } : undefined;
-    });
-    t.is((await done).items, 0);
+    const { file, done } = await download(t, (path) =>
+      path === '/v2/login-params' ? { ...keyParams, created } : undefined,
+    );
+    await done;
+    const database = await openSqlite(file);
+    const rows = await database.all('SELECT created_at FROM users');
+    await database.close();
+    t.deepEqual(rows, [{ created_at: new Date(nowMs).toISOString() }]);
   }
 });
 
