@@ -180,8 +180,8 @@ test('NATS is started anew for what a restart can heal alone, which includes a s
   t.is(startupProbe.httpGet.path, '/healthz?js-server-only=true');
   t.is(
     startupProbe.periodSeconds * startupProbe.failureThreshold,
-    180,
-    'three minutes, as docs/kubernetes.md says',
+    660,
+    'eleven minutes, as docs/kubernetes.md says',
   );
   t.is(livenessProbe.httpGet.path, '/healthz?js-enabled-only=true');
   t.is(readinessProbe.httpGet.path, '/healthz?js-server-only=true');

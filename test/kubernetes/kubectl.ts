@@ -20,9 +20,9 @@ export class Operator {
     return shell(command, { env: this.#environment });
   }
 
-  /** Resolves when all pods of the set are current and ready. A NATS server that never catches up restarts after three minutes. */
+  /** Resolves when all pods of the set are current and ready. A NATS server that never catches up restarts after eleven minutes. */
   async rolledOut(set: string, namespace: string): Promise<void> {
-    await this.run(`kubectl rollout status ${set} --namespace ${namespace} --timeout=600s`);
+    await this.run(`kubectl rollout status ${set} --namespace ${namespace} --timeout=900s`);
   }
 
   async get(what: string): Promise<Tree> {
