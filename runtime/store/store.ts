@@ -152,7 +152,10 @@ export interface LookupRead {
   readonly limit?: number | undefined;
   /** With a limit: values of the columns that `unique` leaves out. Only rows after them come, so that a list has pages. */
   readonly after?: AnyRow | undefined;
-  /** With a limit: so many rows of each value, the last ones by the columns that `unique` leaves out. Their order is descending. */
+  /**
+   * With a limit and without `after`: so many rows of each value, the last ones by the columns that `unique` leaves out. Their order
+   * is descending. `complete` says nothing of the rows before them.
+   */
   readonly lastOfEach?: number | undefined;
 }
 

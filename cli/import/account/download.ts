@@ -136,7 +136,7 @@ async function writeItems(
     pages += 1;
     if (pages % fruitlessPagesMax === 0) {
       const items = spool.items();
-      if (items === itemsBefore) throw endlessPages;
+      if (items === itemsBefore) throw CommandFailure.refused(endlessPages);
       itemsBefore = items;
     }
     const body = { api: syncApi, compute_integrity: false, limit: itemsPerPage, cursor_token: cursor };
@@ -157,9 +157,7 @@ async function writeItems(
   return inVaults;
 }
 
-const endlessPages = CommandFailure.refused(
-  `The other server has sent ${fruitlessPagesMax} pages without a new item, and says that there is more. Nothing was written.`,
-);
+const endlessPages = `The other server has sent ${fruitlessPagesMax} pages without another item of the account itself, and says that there is more. Nothing was written.`;
 
 interface OwnedItem {
   readonly bearer: string;
