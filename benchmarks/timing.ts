@@ -12,6 +12,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { generateSync } from 'otplib';
+import { countLeading } from '../test/kit/sorted.ts';
 import { type Account, ask, headerSessions, register } from './support/api-client.ts';
 import { median } from './support/figures.ts';
 import { numberOptions } from './support/options.ts';
@@ -200,15 +201,6 @@ async function timeOf(probe: Probe, address: Address): Promise<number> {
 function shareOfSlower(samplesOfOne: readonly number[], others: readonly number[]): number {
   const sorted = others.toSorted((a, b) => a - b);
   let slower = 0;
-  for (const ms of samplesOfOne) {
-    let low = 0;
-    let high = sorted.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((sorted[middle] ?? 0) < ms) low = middle + 1;
-      else high = middle;
-    }
-    slower += low;
-  }
+  for (const ms of samplesOfOne) slower += countLeading(sorted, (other) => other < ms);
   return slower / (samplesOfOne.length * sorted.length);
 }

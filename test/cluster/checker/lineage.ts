@@ -4,6 +4,7 @@
  * a new device receives at the end. Every write that was acknowledged, or that anybody received, must be on that
  * line; a write with an unknown outcome may be on it. Only members of a shared vault write and receive its contents.
  */
+import { countLeading } from '../../kit/sorted.ts';
 import type { Seen, Timed, Write } from '../history.ts';
 import { type Call, walk } from './calls.ts';
 import type { Memberships } from './memberships.ts';
@@ -84,7 +85,7 @@ export class Lineage {
   #highest(uuid: string, sentBefore: number): Highest | undefined {
     const known = this.#highestOf.get(uuid) ?? highestOf(this.#items.get(uuid) ?? []);
     this.#highestOf.set(uuid, known);
-    return known[countBefore(known, sentBefore) - 1];
+    return known[countLeading(known, ({ sent }) => sent < sentBefore) - 1];
   }
 
   #sent({ id, user, writes }: Call, at: number): void {
@@ -300,15 +301,4 @@ function highestOf(writes: readonly Effect[]): readonly Highest[] {
     if (write.deleted) deleted = Math.max(deleted, write.version);
     return { sent: write.sent, version, deleted };
   });
-}
-
-/** The number of these that were sent before this position in the history. */
-function countBefore(writes: readonly Highest[], position: number): number {
-  let [low, high] = [0, writes.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((writes[middle]?.sent ?? position) < position) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
