@@ -1,36 +1,44 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { runs } from '../test/kit/built.ts';
 import { endWithTests } from '../test/kit/child.ts';
+import { temporaryFolder } from '../test/kit/temporary-folder.ts';
 import { folderOf, type Manifest, manifestBytes, manifestOf, sha256 } from './backup/format.ts';
 import { withTemporaryFolder } from './temporary-folder.ts';
 
 const prefix = 'scriptorium-test-';
 
+async function serve(t: ExecutionContext, server: Server): Promise<URL> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => server.close());
+  return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+}
+
+/** Runs `import account`, with temporary files in `parent`, until it ends or is ended. */
+function importAccount(parent: string, { from, address }: { readonly from: URL; readonly address?: string }) {
+  const node = address === undefined ? [] : ['--address', address];
+  const args = [...node, 'import', 'account', '--from', from.origin, '--email', 'ada@example.org'];
+  const child = spawn(process.execPath, [...runs('cli/main.ts'), ...args], {
+    env: { ...process.env, TMPDIR: parent },
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  void endWithTests(child);
+  child.stdin.end('the password\n');
+  return { child, exited: once(child, 'exit') };
+}
+
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
   test(`what \`import account\` has fetched is gone after ${signal}`, async (t) => {
-    const parent = mkdtempSync(join(tmpdir(), 'interrupted-'));
-    t.teardown(() => rmSync(parent, { recursive: true }));
+    const parent = temporaryFolder(t);
     // It never answers.
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    t.teardown(() => server.close().closeAllConnections());
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const args = ['import', 'account', '--from', url, '--email', 'ada@example.org'];
-    const child = spawn(process.execPath, [...runs('cli/main.ts'), ...args], {
-      env: { ...process.env, TMPDIR: parent },
-      stdio: ['pipe', 'ignore', 'ignore'],
-    });
-    void endWithTests(child);
-    const exited = once(child, 'exit');
+    const server = createServer();
     const asked = once(server, 'request');
-    child.stdin.end('the password\n');
+    const { child, exited } = importAccount(parent, { from: await serve(t, server) });
     await asked;
     const [folder = ''] = readdirSync(parent);
     t.is(statSync(join(parent, folder)).mode & 0o777, 0o700);
@@ -64,8 +72,7 @@ function endlessBackup(folder: string): void {
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   test(`what \`backup verify\` has restored is gone after ${signal}`, async (t) => {
-    const parent = mkdtempSync(join(tmpdir(), 'interrupted-'));
-    t.teardown(() => rmSync(parent, { recursive: true }));
+    const parent = temporaryFolder(t);
     const backups = join(parent, 'backups');
     const scratch = join(parent, 'scratch');
     mkdirSync(scratch);
@@ -86,8 +93,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 test('a session at the other server ends when a signal ends `import account`', async (t) => {
-  const parent = mkdtempSync(join(tmpdir(), 'interrupted-'));
-  t.teardown(() => rmSync(parent, { recursive: true }));
+  const parent = temporaryFolder(t);
   const paths: string[] = [];
   const answers: Readonly<Record<string, unknown>> = {
     '/v2/login-params': { identifier: 'ada@example.org', version: '004', pw_nonce: 'b'.repeat(64) },
@@ -96,24 +102,12 @@ test('a session at the other server ends when a signal ends `import account`', a
   const server = createServer(({ url = '' }, response) => {
     paths.push(url);
     response.end(JSON.stringify(answers[url] ?? {}));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close().closeAllConnections());
-  // Once it is signed in over there, the command asks a node here about the account. This node never answers.
-  const node = createTcpServer().listen(0, '127.0.0.1');
-  await once(node, 'listening');
-  t.teardown(() => node.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const address = `127.0.0.1:${(node.address() as AddressInfo).port}`;
-  const args = ['--address', address, 'import', 'account', '--from', url, '--email', 'ada@example.org'];
-  const child = spawn(process.execPath, [...runs('cli/main.ts'), ...args], {
-    env: { ...process.env, TMPDIR: parent },
-    stdio: ['pipe', 'ignore', 'ignore'],
   });
-  void endWithTests(child);
-  const exited = once(child, 'exit');
+  // Once it is signed in over there, the command asks a node here about the account. This node never answers.
+  const node = createTcpServer();
   const asked = once(node, 'connection');
-  child.stdin.end('the password\n');
+  const address = (await serve(t, node)).host;
+  const { child, exited } = importAccount(parent, { from: await serve(t, server), address });
   await asked;
   child.kill('SIGTERM');
   t.deepEqual(await exited, [null, 'SIGTERM']);
@@ -122,8 +116,7 @@ test('a session at the other server ends when a signal ends `import account`', a
 });
 
 test('a second signal does not wait for what the first one has interrupted', async (t) => {
-  const parent = mkdtempSync(join(tmpdir(), 'interrupted-'));
-  t.teardown(() => rmSync(parent, { recursive: true }));
+  const parent = temporaryFolder(t);
   const program = `
     import { withTemporaryFolder } from ${JSON.stringify(new URL('./temporary-folder.ts', import.meta.url).href)};
     process.once('SIGTERM', () => console.log('first'));
