@@ -44,16 +44,14 @@ export class AccessLog {
     readonly requestId: string;
     readonly reason: string | undefined;
   }): void {
-    const isUnavailable = unavailable.includes(status);
-    const level = status >= 500 ? 'warn' : 'debug';
-    if (!isUnavailable && !this.#log.isLevelEnabled(level)) return;
-    const fields = { ...subject(route, requestId), status, durationMs: Math.round(durationMs) };
-    if (!isUnavailable) {
-      this.#log[level](fields, 'request');
+    const fields = () => ({ ...subject(route, requestId), status, durationMs: Math.round(durationMs) });
+    if (unavailable.includes(status)) {
+      const times = this.#refused.times(reason ?? route?.path ?? '');
+      if (times !== undefined) this.#log.warn({ ...fields(), reason, times }, 'not answered now');
       return;
     }
-    const times = this.#refused.times(reason ?? route?.path ?? '');
-    if (times !== undefined) this.#log.warn({ ...fields, reason, times }, 'not answered now');
+    const level = status >= 500 ? 'warn' : 'debug';
+    if (this.#log.isLevelEnabled(level)) this.#log[level](fields(), 'request');
   }
 
   /** The server has closed a socket without a close frame. */
