@@ -5,7 +5,6 @@
  * npm run build && node --import=tsx benchmarks/public-shares.ts [--openers 1000] [--seconds 10] [--guesses 20000]
  */
 import { randomUUID } from 'node:crypto';
-
 import { requestBytes, runLoad } from './http-load.ts';
 import { type Account, ask, register } from './support/api-client.ts';
 import { printFigures } from './support/figures.ts';

@@ -85,7 +85,6 @@ async function run(connection: EmbeddedConnection): Promise<Record<string, numbe
     touches.filter(({ atMs }) => atMs >= fromMs && atMs < toMs).map((touch) => touch.tookMs);
   const calm = tookMs(dueMs - calmMs, dueMs);
   const busy = tookMs(dueMs, lastMs);
-
   return {
     'ms until all have fired': lastMs - dueMs,
     'timers fired/s': (timers * 1_000) / (lastMs - dueMs),

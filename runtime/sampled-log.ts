@@ -4,7 +4,7 @@
  */
 import type { Clock } from './clock.ts';
 
-const everySecondMs = 1_000;
+const secondMs = 1_000;
 /** Further causes within one interval are counted together. */
 const causesMax = 100;
 const others = 'others';
@@ -19,7 +19,7 @@ export class SampledLog {
   readonly #everyMs: number;
   readonly #logged = new Map<string, LoggedCause>();
 
-  constructor(clock: Pick<Clock, 'monotonicMs'>, everyMs = everySecondMs) {
+  constructor(clock: Pick<Clock, 'monotonicMs'>, everyMs = secondMs) {
     this.#clock = clock;
     this.#everyMs = everyMs;
   }

@@ -103,7 +103,7 @@ function note(turn: Turn, vaultUuid: string, { used, at }: { used: number; at: n
   ownFiles(turn).quota.grow(used - (before?.used ?? 0));
 }
 
-/** Of the vaults without files, the one that was emptied first. Tells that were late then have come by now. */
+/** Forgets the vault without files that was emptied first. Tells about it that were late have arrived since. */
 function forgetOldestEmpty(turn: Turn): void {
   const [oldest] = [...turn.entries(vaultBytesMap)]
     .filter(([, { used }]) => used === 0)

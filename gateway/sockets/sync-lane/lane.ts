@@ -88,7 +88,12 @@ const tryAgain = 'Please try again.';
 const laneDisabled = refused('disabled', 404, 'There is no sync lane on this server.');
 const restarting = refused('draining', 503, `The server is about to restart. ${tryAgain}`, 1_000);
 const full = refused('full', 503, `The server has too many connections at the moment. ${tryAgain}`, 30_000);
-const crowded = refused('full', 503, `Too many clients are connecting at the moment. ${tryAgain}`, 30_000);
+const tooManyAtOnce = refused(
+  'full',
+  503,
+  `Too many clients are connecting at the moment. ${tryAgain}`,
+  30_000,
+);
 const noUpgrade = refused('connection', endingConnection.status, endingConnection.message);
 const noQuery = refused('query', 400, 'The address of the sync lane has no query.');
 const foreignOrigin = refused('origin', 403, 'Pages of this origin may not connect.');
@@ -170,7 +175,7 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
     if (!admitsOrigin(headers, peer)) return foreignOrigin;
     if (options.isDraining()) return restarting;
     if (allSockets.size >= options.socketsMax) return full;
-    return unauthenticated >= unauthenticatedMax ? crowded : undefined;
+    return unauthenticated >= unauthenticatedMax ? tooManyAtOnce : undefined;
   }
 
   app.ws<UserData>(lanePath, {
