@@ -4,9 +4,9 @@
  * node --import=tsx benchmarks/compare.ts A B [--runs 5] [--only saves,edits] [--seconds 6] [--profile]
  *
  * A and B are revisions (`.` is the working tree). Each figure is the median of the runs with its range; a ratio is
- * printed only where the two ranges do not overlap. Counts of the database and the kernel are for one request.
- * `--profile` adds one run of each build under the sampling profiler and shows in which modules its steady part spent
- * its time.
+ * printed only where the ranges do not overlap, or where one build is ahead in each of six or more pairs of runs.
+ * Counts of the database and the kernel are for one request. `--profile` adds one run of each build under the sampling
+ * profiler and shows in which modules its steady part spent its time.
  */
 import { parseArgs } from 'node:util';
 import { runLoad } from './http-load.ts';

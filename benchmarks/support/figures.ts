@@ -45,11 +45,15 @@ export async function medians<T extends Record<string, number>>(
 /** With fewer runs, ranges mean nothing. */
 const leastRuns = 3;
 
+/** With fewer pairs of runs, it may be chance that one build is ahead in each: 1 in 32 for six. */
+const leastPairs = 6;
+
 type Runs = readonly Readonly<Record<string, number>>[];
 
 /**
- * Median and range of each figure for both builds. The ratio appears only if it cannot be chance: no run of one build
- * is within the range of the other.
+ * Median and range of each figure for both builds. The ratio appears only if it is hardly chance: no run of one build
+ * is within the range of the other, or one build is ahead in each of many pairs. The runs of a pair follow one another,
+ * so a machine that becomes slower in the course of a comparison widens the ranges, but not the ratios.
  */
 export function printComparison(
   title: string,
@@ -59,16 +63,22 @@ export function printComparison(
   console.log(`\n${title.padEnd(26)} ${before.padEnd(28)} ${after.padEnd(28)} ratio`);
   for (const figure of Object.keys(runsBefore[0] ?? {})) {
     const [a, b] = [range(runsBefore, figure), range(runsAfter, figure)];
+    const ratios = runsBefore.map((run, pair) => figureOf(runsAfter[pair], figure) / figureOf(run, figure));
     const isApart = runsBefore.length >= leastRuns && (a.least > b.most || b.least > a.most);
-    const ratio = isApart ? format(b.middle / a.middle) : '';
+    const isAhead = ratios.every((ratio) => ratio > 1) || ratios.every((ratio) => ratio < 1);
+    const isVerdict = isApart || (ratios.length >= leastPairs && isAhead);
+    const ratio = isVerdict ? textOf(rangeOf(ratios)) : '';
     console.log(`  ${figure.padEnd(24)} ${textOf(a).padEnd(28)} ${textOf(b).padEnd(28)} ${ratio}`);
   }
 }
 
-function range(runs: Runs, figure: string) {
-  const values = runs.map((run) => run[figure] ?? Number.NaN);
+const figureOf = (run: Runs[number] | undefined, figure: string): number => run?.[figure] ?? Number.NaN;
+
+const range = (runs: Runs, figure: string) => rangeOf(runs.map((run) => figureOf(run, figure)));
+
+function rangeOf(values: readonly number[]) {
   return { least: Math.min(...values), middle: median(values), most: Math.max(...values) };
 }
 
-const textOf = ({ least, middle, most }: ReturnType<typeof range>): string =>
+const textOf = ({ least, middle, most }: ReturnType<typeof rangeOf>): string =>
   `${format(middle)} (${format(least)} to ${format(most)})`;
