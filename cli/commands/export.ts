@@ -1,5 +1,7 @@
 /** `export user`: what an operator owes a user by law. */
-import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { withTemporaryFolder } from '../../process/temporary-folder.ts';
 import { UsersService } from '../../proto/generated/scriptorium/v1/users.ts';
 import { CommandFailure } from '../failure.ts';
 import type { CommandSession } from '../session.ts';
@@ -36,6 +38,7 @@ interface ExportOptions {
   readonly out?: string;
 }
 
+/** The file has its name once it is whole, so that none is taken for a whole one. A signal leaves nothing either. */
 async function exportUser(
   session: CommandSession,
   email: string,
@@ -43,31 +46,51 @@ async function exportUser(
 ): Promise<void> {
   const { userUuid } = await session.ask(UsersService.find, { email, workspace });
   const path = out ?? `export-${userUuid}.txt`;
-  const file = create(path);
-  let bytes = 0;
+  assertCreatable(path);
+  const bytes = await withTemporaryFolder(
+    { prefix: '.export-', parent: dirname(path) },
+    async (folder, unlessInterrupted) => {
+      const partial = join(folder, 'partial');
+      const written = await writeExport(partial, (pageToken) =>
+        unlessInterrupted(session.ask(UsersService.export, { userUuid, pageToken }, pieceMs)),
+      );
+      renameSync(partial, path);
+      return written;
+    },
+  );
+  session.answer({ userUuid, file: path, bytes }, `${path} holds everything of ${email} (${size(bytes)}).`);
+}
+
+interface Piece {
+  readonly text: string;
+  readonly nextPageToken: string;
+}
+
+/** Only the owner of the file may read it. @returns its bytes */
+async function writeExport(path: string, pieceAt: (pageToken: string) => Promise<Piece>): Promise<number> {
+  const file = openSync(path, 'wx', 0o600);
   try {
+    let bytes = 0;
     let pageToken = '';
     do {
-      const piece = await session.ask(UsersService.export, { userUuid, pageToken }, pieceMs);
+      const piece = await pieceAt(pageToken);
       const text = Buffer.from(piece.text);
       // Unlike `writeSync`, it writes all of it or throws, as on a full disk.
       writeFileSync(file, text);
       bytes += text.byteLength;
       pageToken = piece.nextPageToken;
     } while (pageToken !== '');
-  } catch (error) {
-    rmSync(path, { force: true });
-    throw error;
+    return bytes;
   } finally {
     closeSync(file);
   }
-  session.answer({ userUuid, file: path, bytes }, `${path} holds everything of ${email} (${size(bytes)}).`);
 }
 
-/** Creates a file that only its owner may read, and overwrites none. @throws CommandFailure */
-function create(path: string): number {
+/** The command overwrites no file. @throws CommandFailure */
+function assertCreatable(path: string): void {
+  if (existsSync(path)) throw CommandFailure.usage(`${path} exists already.`);
   try {
-    return openSync(path, 'wx', 0o600);
+    accessSync(dirname(path), constants.W_OK);
   } catch (error) {
     throw CommandFailure.usage(`${path} cannot be made: ${(error as Error).message}.`);
   }
