@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { UsersService } from '../../proto/generated/scriptorium/v1/users.ts';
@@ -40,4 +40,16 @@ test('an export into a folder that does not exist is refused before anything is 
   const out = join(temporaryFolder(t), 'missing', 'ada.txt');
   const exporting = exportUser(out, () => t.fail() as never);
   await t.throwsAsync(exporting, { instanceOf: CommandFailure, message: /ada\.txt cannot be made: ENOENT/ });
+});
+
+test('an export does not overwrite a file that was made while it was fetched', async (t) => {
+  const folder = temporaryFolder(t);
+  const out = join(folder, 'ada.txt');
+  const exporting = exportUser(out, () => {
+    writeFileSync(out, 'of somebody else');
+    return { text: 'everything', nextPageToken: '' };
+  });
+  await t.throwsAsync(exporting, { instanceOf: CommandFailure, message: /cannot be made: EEXIST/ });
+  t.deepEqual(readdirSync(folder), ['ada.txt']);
+  t.is(readFileSync(out, 'utf8'), 'of somebody else');
 });

@@ -1,5 +1,5 @@
 /** `export user`: what an operator owes a user by law. */
-import { accessSync, closeSync, constants, existsSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { withTemporaryFolder } from '../../process/temporary-folder.ts';
 import { UsersService } from '../../proto/generated/scriptorium/v1/users.ts';
@@ -46,7 +46,9 @@ async function exportUser(
 ): Promise<void> {
   const { userUuid } = await session.ask(UsersService.find, { email, workspace });
   const path = out ?? `export-${userUuid}.txt`;
-  assertCreatable(path);
+  // Says at once what would otherwise fail after everything is fetched.
+  create(path);
+  rmSync(path);
   const bytes = await withTemporaryFolder(
     { prefix: '.export-', parent: dirname(path) },
     async (folder, unlessInterrupted) => {
@@ -54,6 +56,7 @@ async function exportUser(
       const written = await writeExport(partial, (pageToken) =>
         unlessInterrupted(session.ask(UsersService.export, { userUuid, pageToken }, pieceMs)),
       );
+      create(path);
       renameSync(partial, path);
       return written;
     },
@@ -86,11 +89,10 @@ async function writeExport(path: string, pieceAt: (pageToken: string) => Promise
   }
 }
 
-/** The command overwrites no file. @throws CommandFailure */
-function assertCreatable(path: string): void {
-  if (existsSync(path)) throw CommandFailure.usage(`${path} exists already.`);
+/** Creates an empty file that only its owner may read, and overwrites none. @throws CommandFailure */
+function create(path: string): void {
   try {
-    accessSync(dirname(path), constants.W_OK);
+    closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
     throw CommandFailure.usage(`${path} cannot be made: ${(error as Error).message}.`);
   }
