@@ -65,7 +65,7 @@ export function printComparison(
     const [a, b] = [range(runsBefore, figure), range(runsAfter, figure)];
     const ratios = runsBefore.map((run, pair) => figureOf(runsAfter[pair], figure) / figureOf(run, figure));
     const isApart = runsBefore.length >= leastRuns && (a.least > b.most || b.least > a.most);
-    const isAhead = ratios.every((ratio) => ratio > 1) || ratios.every((ratio) => ratio < 1);
+    const isAhead = ratios.every((each) => each > 1) || ratios.every((each) => each < 1);
     const isVerdict = isApart || (ratios.length >= leastPairs && isAhead);
     const ratio = isVerdict ? textOf(rangeOf(ratios)) : '';
     console.log(`  ${figure.padEnd(24)} ${textOf(a).padEnd(28)} ${textOf(b).padEnd(28)} ${ratio}`);
