@@ -26,11 +26,10 @@ const settleMs = 300;
 const folder = mkdtempSync(join(tmpdir(), 'scriptorium-coverage-'));
 const file = join(folder, 'ran.json');
 const hook = fileURLToPath(new URL('./support/coverage.js', import.meta.url));
-const { folder: built } = buildOf(values.build ?? '.');
-const server = await startBuiltServer({ COVERAGE_FILE: file }, undefined, {
-  folder: built,
-  nodeArguments: [`--import=${hook}`],
-});
+const build = buildOf(values.build ?? '.');
+const { folder: built } = build;
+const nodeArguments = [`--import=${hook}`];
+const server = await startBuiltServer({ COVERAGE_FILE: file }, undefined, { ...build, nodeArguments });
 
 /** The files of the server that have run since the last call. */
 async function ranSince(): Promise<ReadonlySet<string>> {

@@ -1,7 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EmbeddedConnection, startEmbeddedPostgres } from '../../process/postgres/embedded.ts';
+import {
+  type EmbeddedConnection,
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../../process/postgres/embedded.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLogger } from '../../runtime/ports.ts';
 import { systemRandom } from '../../runtime/random.ts';
@@ -16,17 +20,28 @@ export async function withDatabase(
   use: (connection: EmbeddedConnection) => Promise<void>,
 ): Promise<void> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'scriptorium-load-'));
-  const server = await startEmbeddedPostgres({
-    dataDirectory,
-    password: systemRandom.bytes(24).toString('base64url'),
-    clock: systemClock,
-    logger: silentLogger,
-  });
+  const server = await startDatabase(dataDirectory, tables);
   try {
-    await migrate(server.connection, [...runtimeMigrations, ...tables.flatMap(createTable)]);
     await use(server.connection);
   } finally {
     await server.stop();
     await rm(dataDirectory, { recursive: true, force: true });
   }
+}
+
+/** The same in this folder, with its password in a file as the server keeps it. */
+export async function startDatabase(
+  dataDirectory: string,
+  tables: readonly AnyTable[],
+): Promise<EmbeddedPostgres> {
+  const password = systemRandom.bytes(24).toString('base64url');
+  await writeFile(join(dataDirectory, 'postgres-password'), password);
+  const server = await startEmbeddedPostgres({
+    dataDirectory,
+    password,
+    clock: systemClock,
+    logger: silentLogger,
+  });
+  await migrate(server.connection, [...runtimeMigrations, ...tables.flatMap(createTable)]);
+  return server;
 }

@@ -17,7 +17,7 @@ export interface LoadServer {
 }
 
 /** What `npm start` runs after its build. */
-const here: Pick<Build, 'folder' | 'nodeArguments'> = { folder: root, nodeArguments: [] };
+const here: Omit<Build, 'name'> = { folder: root, nodeArguments: [], entry: 'dist/main.js' };
 const usual = { LOG_LEVEL: 'warn', E2E_TESTING: 'true' };
 
 const quietMs = 2_000;
@@ -48,7 +48,7 @@ export async function startBuiltServer(
   const dataDirectory = before ?? (await mkdtemp(join(tmpdir(), 'scriptorium-load-')));
   const settings = { ...usual, ...more };
   const { child, exitCode, ready } = startServerProcess({
-    entry: [...build.nodeArguments, 'dist/main.js'],
+    entry: [...build.nodeArguments, build.entry],
     cwd: build.folder,
     dataDirectory,
     settings,
