@@ -50,14 +50,15 @@ export function headAfterWrite(
   row: CountedRow & Pick<ItemRow, 'position' | 'updated_at_timestamp'>,
   existing: CountedRow | undefined,
 ): Head {
-  return {
-    ...before,
+  const { commands } = before;
+  const after = {
     position: row.position,
     itemsThrough: row.position,
     updatedAtMicros: Math.max(before.updatedAtMicros, row.updated_at_timestamp),
     items: before.items + countOf(row) - countOf(existing),
     sizeBytes: before.sizeBytes + row.size - (existing?.size ?? 0),
   };
+  return commands === undefined ? after : { ...after, commands };
 }
 
 /** The head once `row` is removed. A removal takes no position. */

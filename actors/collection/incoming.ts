@@ -28,8 +28,14 @@ const identifierLengthMax = 255;
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
+/** A save asks several times in a row for the uuid of its item. */
+let lastUuid = '';
+
 export function isUuid(value: unknown): value is string {
-  return typeof value === 'string' && value.length === 36 && uuidPattern.test(value);
+  if (value === lastUuid) return value !== '';
+  if (typeof value !== 'string' || value.length !== 36 || !uuidPattern.test(value)) return false;
+  lastUuid = value;
+  return true;
 }
 
 /**

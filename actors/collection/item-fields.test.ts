@@ -1,13 +1,16 @@
+import { createHash } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
 import {
   fingerprintedFields,
+  fingerprintOfSave,
   formatMicros,
   fullItem,
   fullItemSchema,
   parseMicros,
   savedFieldNames,
   savedItem,
+  savedItemJson,
   sentFields,
 } from './item-fields.ts';
 
@@ -62,4 +65,40 @@ test('an item as given has the fields of the table, in their order', (t) => {
   const { shape } = fullItemSchema as unknown as { readonly shape: object };
   t.deepEqual(Object.keys(fullItem(row)), Object.keys(shape));
   t.deepEqual(Object.keys(savedItem(row)), savedFieldNames);
+});
+
+test('a fingerprint is the SHA-256 of the JSON of session and fields, whatever they contain', (t) => {
+  const value = fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue(), fc.constant(undefined));
+  const session = '0d1f7a3e-5b1c-4c57-9d6f-0a2b4c6d8e90';
+  fc.assert(
+    fc.property(fc.record(Object.fromEntries(fingerprintedFields.map((name) => [name, value]))), (sent) => {
+      const counted = fingerprintedFields.map((name) =>
+        name === 'shared_vault_uuid' && sent['deleted'] === true ? null : sent[name],
+      );
+      const expected = createHash('sha256').update(JSON.stringify([session, ...counted]));
+      t.deepEqual(fingerprintOfSave(session, sent), expected.digest());
+    }),
+  );
+});
+
+test('the JSON of a saved item says what the item says, whatever it contains', (t) => {
+  const text = fc.option(fc.string({ unit: 'binary' }));
+  const uuid = fc.uuid();
+  const time = fc.constant('2026-01-01T00:00:00.000000Z');
+  const saved = fc.record({
+    uuid,
+    duplicate_of: text,
+    content_type: text,
+    auth_hash: text,
+    deleted: fc.boolean(),
+    created_at: time,
+    created_at_timestamp: fc.maxSafeInteger(),
+    updated_at: time,
+    updated_at_timestamp: fc.maxSafeInteger(),
+    key_system_identifier: text,
+    shared_vault_uuid: fc.option(uuid),
+    user_uuid: uuid,
+    last_edited_by_uuid: fc.option(uuid),
+  });
+  fc.assert(fc.property(saved, (item) => t.is(savedItemJson(item), JSON.stringify(item))));
 });

@@ -139,9 +139,30 @@ export const fingerprintedFields = [
  * (`actors/user/items/save-across-collections.ts`). The client's repeat names the vault again.
  */
 export function fingerprintOfSave(sessionUuid: string, sent: ClientItem): Buffer {
-  const distinct = sent.deleted === true ? { ...sent, shared_vault_uuid: null } : sent;
-  const fields = [sessionUuid, ...fingerprintedFields.map((name) => distinct[name])];
-  return hash('sha256', JSON.stringify(fields), 'buffer');
+  let text = `["${sessionUuid}"`;
+  for (const name of fingerprintedFields) {
+    const isUncounted = name === 'shared_vault_uuid' && sent.deleted === true;
+    text += `,${isUncounted ? 'null' : json(sent[name])}`;
+  }
+  return sha256(`${text}]`);
+}
+
+/** As bytes in V8's own memory. The library would allocate these few outside it. */
+function sha256(text: string): Buffer {
+  const characters = hash('sha256', text, 'binary');
+  const bytes = Buffer.allocUnsafeSlow(characters.length);
+  for (let at = 0; at < characters.length; at += 1) bytes[at] = characters.charCodeAt(at);
+  return bytes;
+}
+
+/** Has more than printable ASCII without quotes and backslashes. */
+const mayNeedEscapes = /[^ !#-[\]-~]/;
+
+/** What `JSON.stringify` gives for a value from JSON, or for an absent one in an array. It takes twice as long for a text. */
+function json(value: unknown): string {
+  if (value === null || value === undefined) return 'null';
+  if (typeof value === 'string') return mayNeedEscapes.test(value) ? JSON.stringify(value) : `"${value}"`;
+  return JSON.stringify(value);
 }
 
 /** Every field that clients send, for the test that none is left out of the fingerprint. */
@@ -154,7 +175,7 @@ export type SavedItem = { readonly [Name in FieldsWith<{ includedIn: 'saved' }>]
 
 type StoredItem = { readonly [Column in keyof ItemColumns]: ColumnValue<ItemColumns[Column]> };
 
-/* Both functions are written out, because building an item field by field from the table above costs twenty times as much. */
+/* These are written out, because building an item field by field from the table above costs twenty times as much. */
 
 /** `uuid` as the client spells it, so that it finds its own item again. */
 export const fullItem = (row: StoredItem, uuid: string = row.uuid): FullItem => ({
@@ -192,6 +213,17 @@ export const savedItem = (row: StoredItem, uuid: string = row.uuid): SavedItem =
   user_uuid: row.owner_uuid,
   last_edited_by_uuid: row.last_edited_by_uuid,
 });
+
+/** What `JSON.stringify` gives, at a third of its cost. */
+export const savedItemJson = (item: SavedItem): string =>
+  `{"uuid":"${item.uuid}","duplicate_of":${json(item.duplicate_of)}` +
+  `,"content_type":${json(item.content_type)},"auth_hash":${json(item.auth_hash)}` +
+  `,"deleted":${item.deleted},"created_at":"${item.created_at}"` +
+  `,"created_at_timestamp":${item.created_at_timestamp},"updated_at":"${item.updated_at}"` +
+  `,"updated_at_timestamp":${item.updated_at_timestamp}` +
+  `,"key_system_identifier":${json(item.key_system_identifier)}` +
+  `,"shared_vault_uuid":${json(item.shared_vault_uuid)},"user_uuid":"${item.user_uuid}"` +
+  `,"last_edited_by_uuid":${json(item.last_edited_by_uuid)}}`;
 
 const valueSchemas: Readonly<Record<ColumnType, z.ZodType>> = {
   uuid: z.string(),

@@ -123,21 +123,30 @@ export function computeSaves({
     if (result.outcome === 'repeat') continue;
     head = headAfterWrite(head, result.row, existing);
     const replaced = before === undefined ? existing : before.replaced;
-    writes.set(key, { ...writeOf(result.row, base, before), replaced });
+    writes.set(key, writeOf(result.row, { base, before, replaced }));
   }
   return { saved, conflicts, moving, notHere, writes, storedBytes, head };
 }
 
+/** `base`: the row that was saved over. `before`: an earlier write of this turn. `replaced`: the row before the turn. */
 function writeOf(
   row: ItemRow,
-  existing: ItemRow | undefined,
-  before: ItemWrite | undefined,
-): Omit<ItemWrite, 'replaced'> {
+  {
+    base,
+    before,
+    replaced,
+  }: {
+    readonly base: ItemRow | undefined;
+    readonly before: ItemWrite | undefined;
+    readonly replaced: ItemRow | undefined;
+  },
+): ItemWrite {
   return {
     row,
-    revised: before?.revised === true || row.revisions > (existing?.revisions ?? 0),
+    replaced,
+    revised: before?.revised === true || row.revisions > (base?.revisions ?? 0),
     duplicated:
-      before?.duplicated === true || (row.duplicate_of !== null && (existing?.duplicate_of ?? null) === null),
+      before?.duplicated === true || (row.duplicate_of !== null && (base?.duplicate_of ?? null) === null),
   };
 }
 

@@ -16,6 +16,7 @@ import {
   fullItem,
   fullItemSchema,
   savedItem,
+  savedItemJson,
   savedItemSchema,
 } from './item-fields.ts';
 import type { Tokens } from './retrieve.ts';
@@ -202,15 +203,33 @@ export function idleReply(head: Head, tokens: Tokens): ModernSyncReply {
 
 /** Keeps the text of a reply that is sent more than once. */
 export function keepText(reply: SyncReply): void {
-  idleTexts.set(reply, JSON.stringify(reply));
+  idleTexts.set(reply, syncReplyJson(reply));
 }
 
 export function syncReplyJson(reply: SyncReply): string {
-  const { command } = reply as Partial<ModernSyncReply>;
-  if (command === undefined) return idleTexts.get(reply) ?? JSON.stringify(reply);
-  const { replayed: _header, ...commandReply } = command;
-  return JSON.stringify({ ...reply, command: commandReply });
+  return idleTexts.get(reply) ?? ('conflicts' in reply ? modernJson(reply) : JSON.stringify(reply));
 }
+
+/** `JSON.stringify` takes three times as long, as most lists are empty and most texts need no look for what has to be escaped. */
+function modernJson(reply: ModernSyncReply): string {
+  const { sync_token, cursor_token, command } = reply;
+  let saved = '';
+  for (const item of reply.saved_items) saved += (saved === '' ? '' : ',') + savedItemJson(item);
+  return (
+    `{"retrieved_items":${listJson(reply.retrieved_items)},"saved_items":[${saved}]` +
+    `,"conflicts":${listJson(reply.conflicts)},"sync_token":"${sync_token}"` +
+    (cursor_token === undefined ? '' : `,"cursor_token":"${cursor_token}"`) +
+    `,"messages":${listJson(reply.messages)},"shared_vaults":${listJson(reply.shared_vaults)}` +
+    `,"shared_vault_invites":${listJson(reply.shared_vault_invites)}` +
+    `,"notifications":${listJson(reply.notifications)}${command === undefined ? '' : commandJson(command)}}`
+  );
+}
+
+const listJson = (list: readonly unknown[]): string => (list.length === 0 ? '[]' : JSON.stringify(list));
+
+/** Whether the command was answered before is said by a header. */
+const commandJson = ({ replayed: _header, ...command }: NonNullable<ModernSyncReply['command']>): string =>
+  `,"command":${JSON.stringify(command)}`;
 
 /** Legacy clients treat two versions of one item closer than this as the same. */
 const legacyDistanceMicros = 20_000_000;

@@ -4,7 +4,7 @@ import { refusal, syncConflict } from './conflicts.ts';
 import { head } from './head.ts';
 import type { ItemRow } from './item.ts';
 import { computeSaves } from './save-items.ts';
-import { legacyReply, modernReply } from './sync-contract.ts';
+import { legacyReply, modernReply, type SyncReply, syncReplyJson } from './sync-contract.ts';
 
 const stored = { head: head.initial, row: () => undefined, newGeneration: () => 'gen' };
 const { saved } = computeSaves({ saver: saver(), stored, items: [note()], nowMicros: 1_800_000_000_000_000 });
@@ -50,6 +50,33 @@ test('retrieved items are full and saved items come without their ciphertext', (
   sameSet(t, reply.retrieved_items[0] ?? {}, fullFields);
   sameSet(t, reply.saved_items[0] ?? {}, savedFields);
   t.is(reply.retrieved_items[0]?.updated_at, '2027-01-15T08:00:00.000000Z');
+});
+
+test('the text of a reply says what the reply says', (t) => {
+  const conflicts = [uuidConflict, syncConflict(row, row.uuid)];
+  const vaults = [
+    {
+      uuid: 'v',
+      user_uuid: 'u',
+      file_upload_bytes_used: 0,
+      created_at_timestamp: 1,
+      updated_at_timestamp: 2,
+    },
+  ];
+  const more = { sync_token: 's', cursor_token: 'c' };
+  const empty = modernReply({ retrieved: [], saved: [], conflicts: [], tokens });
+  const full = modernReply({
+    retrieved: [row, row],
+    saved: [...saved, ...saved],
+    conflicts,
+    tokens: more,
+    vaults,
+  });
+  const replies = [empty, full, legacyReply({ retrieved: [row], saved, conflicts, tokens })];
+  for (const reply of replies) t.is(syncReplyJson(reply), JSON.stringify(reply));
+  const command = { id: 'i', digest: 'd', state: 'committed' };
+  const named = { ...full, command: { ...command, replayed: true } } as unknown as SyncReply;
+  t.deepEqual(JSON.parse(syncReplyJson(named)), JSON.parse(JSON.stringify({ ...full, command })));
 });
 
 test('legacy replies hold full items and only uuid conflicts', (t) => {

@@ -35,7 +35,8 @@ const cursorPattern = /^([\w-]{22})?\.(~)?([\w-]{0,32})\.(\d{1,16})$/;
 /** A user in a hundred vaults sends the token with each sync, so the encoding repeats nothing. */
 export function encodeToken(cursors: readonly Cursor[]): string {
   const parts = cursors.map(({ collection, generation, position }, index) => {
-    const before = cursors[index - 1];
+    // An index of -1 would be looked up as a name.
+    const before = index === 0 ? undefined : cursors[index - 1];
     const of = before?.collection === collection ? '' : shortOf(collection);
     const first = before && cursors[0]?.generation;
     const isLonger = first !== undefined && generation.startsWith(first);

@@ -111,11 +111,9 @@ export class Mailbox {
     const answers = answerPlans(plans, owner, { rows, negativeCache }, read);
     // The ticket makes memory keep the rows of later commits until the turn runs. A plan that memory answers alone needs it too.
     const ticket = Object.keys(plans).length === 0 ? undefined : rows.begin(durableCommit());
-    const begun = { plans, isEarly, ticket, error: undefined };
-    if (answers instanceof Promise) {
-      entry.reads = { ...begun, answers: undefined };
-      this.#await(entry, answers);
-    } else entry.reads = { ...begun, answers };
+    const isKnown = !(answers instanceof Promise);
+    entry.reads = { plans, isEarly, ticket, answers: isKnown ? answers : undefined, error: undefined };
+    if (!isKnown) this.#await(entry, answers);
   }
 
   #await(entry: QueuedMessage, answers: Promise<ReadAnswers>): void {

@@ -92,7 +92,8 @@ export function turnMessage(
   step: TurnStep,
   resolve: (outcome: MessageOutcome) => void,
 ): Message {
-  const key = { ...call.address, call_key: step.recorded ? callKey(call.callId) : '' };
+  const { kind, id } = call.address;
+  const key = step.recorded ? { kind, id, call_key: callKey(call.callId) } : undefined;
   return {
     what: call.what,
     creates: call.creates,
@@ -102,11 +103,11 @@ export function turnMessage(
     resolve,
     plans(view: StateView): Plans {
       const plans = step.reads?.(view) ?? {};
-      return step.recorded ? { ...plans, [callPlan]: keys(callTable, [key]) } : plans;
+      return key === undefined ? plans : { ...plans, [callPlan]: keys(callTable, [key]) };
     },
     run(turn: RunningTurn, plans: Plans, answers: ReadAnswers): unknown {
       const results = turn.results(plans, answers) as PlanResults<Plans>;
-      if (!step.recorded) return step.turn(turn, results);
+      if (key === undefined) return step.turn(turn, results);
       const before = (results[callPlan] as { get(key: object): { reply: Buffer } | undefined }).get(key);
       if (before !== undefined) return decryptReply(call.callId, before.reply);
       const reply = step.turn(turn, results);

@@ -30,6 +30,9 @@ const keptRow = (note_: Note | typeof removed, name: string): RetainedRow => ({
   bytes: 0,
 });
 
+const keptRows = (...rows: readonly RetainedRow[]): ReadonlyMap<string, RetainedRow> =>
+  new Map(rows.map((each) => [each.key, each]));
+
 /** What the store would answer for the durable rows. */
 function stored(rows: readonly Note[], after: number, limit: number) {
   const due = rows.filter((each) => each.position > after).sort((a, b) => a.position - b.position);
@@ -39,7 +42,7 @@ function stored(rows: readonly Note[], after: number, limit: number) {
 test('a row that has moved on meanwhile is found at its new place only', (t) => {
   const plan = range(note, { after: 0, through: 2, limit: 10 });
   const answer = { rows: [{ ...row('a', 1) }, { ...row('b', 2) }], complete: true };
-  const merged = mergePlan(plan, answer, [keptRow(row('a', 3), 'a')]);
+  const merged = mergePlan(plan, answer, keptRows(keptRow(row('a', 3), 'a')));
   t.deepEqual(
     merged.rows.map((each) => [each.name, each.position]),
     [
@@ -52,9 +55,8 @@ test('a row that has moved on meanwhile is found at its new place only', (t) => 
 
 test('a page whose rows have all moved on still says how far it reaches', (t) => {
   const plan = range(note, { after: 0, through: 9, limit: 1 });
-  const merged = mergePlan(plan, { rows: [{ ...row('a', 1) }], complete: false }, [
-    keptRow(row('a', 10), 'a'),
-  ]);
+  const kept = keptRows(keptRow(row('a', 10), 'a'));
+  const merged = mergePlan(plan, { rows: [{ ...row('a', 1) }], complete: false }, kept);
   t.deepEqual(merged, { rows: [], complete: false, upTo: 1 });
 });
 
@@ -71,13 +73,13 @@ test('paging over what is stored, with anything kept over it, gives every row of
         for (const [index, [each, isRemoved]] of changes.entries()) {
           over.set(each, isRemoved ? removed : row(each, before.length + index + 1));
         }
-        const keptRows = [...over].map(([each, value]) => keptRow(value, each));
+        const kept = keptRows(...[...over].map(([each, value]) => keptRow(value, each)));
         const seen: string[] = [];
         let after = 0;
         for (let page = 0; page < 50; page += 1) {
           const plan = range(note, { after, through: before.length, limit });
           const isKnown = after >= before.length;
-          const merged = mergePlan(plan, isKnown ? undefined : stored(before, after, limit), keptRows);
+          const merged = mergePlan(plan, isKnown ? undefined : stored(before, after, limit), kept);
           t.true(merged.rows.length <= limit);
           seen.push(...merged.rows.map((each) => each.name));
           if (merged.complete) break;

@@ -301,8 +301,10 @@ export function sharedResults<P extends Plans>(plans: P, answers: ReadAnswers): 
   return results as PlanResults<P>;
 }
 
+const noOverlay: ReadonlyMap<string, RetainedRow> = new Map();
+
 function sharedResult(plan: AnyPlan, answer: StoreRows | undefined): unknown {
-  if (plan.plan === 'range') return mergePlan(plan, answer, []);
+  if (plan.plan === 'range') return mergePlan(plan, answer, noOverlay);
   if (plan.plan === 'lookup') return found(answer);
   if (plan.plan === 'crossOwner') return crossOwnerResult(plan, answer);
   const rows = answer?.rows ?? [];
@@ -349,7 +351,7 @@ const quietResult = <T extends AnyTable>(plan: CrossOwnerPlan<T>): CrossOwnerRes
 export function mergePlan<T extends AnyTable>(
   plan: RangePlan<T>,
   answer: StoreRows | undefined,
-  overlay: Iterable<RetainedRow>,
+  overlay: ReadonlyMap<string, RetainedRow>,
 ): RangeResult<T> {
   const order = orderColumn(plan.table);
   const fetched = answer?.rows ?? [];
@@ -368,24 +370,17 @@ function overlayRows(
   plan: RangePlan<AnyTable>,
   fetched: readonly AnyRow[],
   last: number,
-  overlay: Iterable<RetainedRow>,
+  overlay: ReadonlyMap<string, RetainedRow>,
 ): readonly AnyRow[] {
-  const newer = [...overlay];
-  if (newer.length === 0) return fetched;
+  if (overlay.size === 0) return fetched;
   const order = orderColumn(plan.table);
-  const merged = notIn(newer, plan.table, fetched);
-  for (const { row } of newer) {
+  const merged = fetched.filter((row) => !overlay.has(keyText(plan.table, row)));
+  for (const { row } of overlay.values()) {
     if (row === removed) continue;
     const position = Number(row[order]);
     if (position > plan.after && position <= last && inSubset(plan, row)) merged.push(row);
   }
   return merged.sort((a, b) => Number(a[order]) - Number(b[order]));
-}
-
-function notIn(newer: readonly RetainedRow[], table: AnyTable, fetched: readonly AnyRow[]): AnyRow[] {
-  if (fetched.length === 0) return [];
-  const keys = new Set(newer.map(({ key }) => key));
-  return fetched.filter((row) => !keys.has(keyText(table, row)));
 }
 
 function cut(plan: RangePlan<AnyTable>, rows: readonly AnyRow[]): readonly AnyRow[] {

@@ -32,6 +32,8 @@ export const rowOverheadBytes = 256;
 /** A larger row would push everything else out of the cache. */
 const cachedRowShareMax = 1 / 4;
 
+const noRows: ReadonlyMap<string, RetainedRow> = new Map();
+
 export class Rows {
   readonly #byTable = new Map<string, Map<string, RetainedRow>>();
   /** Durable retained rows, oldest first: candidates to drop. */
@@ -86,15 +88,15 @@ export class Rows {
       return undefined;
     }
     const found: AnyRow[] = [];
-    for (const { row } of this.of(table)) {
+    for (const { row } of this.of(table).values()) {
       if (row !== removed && Number(row[order]) > after) found.push(row);
     }
     return found.sort((a, b) => Number(a[order]) - Number(b[order]));
   }
 
-  /** Every retained row of a table. */
-  of(table: AnyTable): Iterable<RetainedRow> {
-    return this.#byTable.get(table.name)?.values() ?? [];
+  /** Every retained row of a table, by its key. */
+  of(table: AnyTable): ReadonlyMap<string, RetainedRow> {
+    return this.#byTable.get(table.name) ?? noRows;
   }
 
   overlay(table: AnyTable, key: string, row: AnyRow | RemovedMark, commit: number): void {

@@ -28,7 +28,7 @@ const deletedItem = z.object({
   isDuplicate: z.boolean(),
   deletedMicros: z.int(),
 });
-type DeletedItem = z.infer<typeof deletedItem>;
+export type DeletedItem = z.infer<typeof deletedItem>;
 
 export const deletedElsewherePayload = z.object({ items: z.array(deletedItem).readonly() });
 export type DeletedElsewhere = z.infer<typeof deletedElsewherePayload>;

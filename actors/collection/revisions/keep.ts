@@ -8,7 +8,7 @@ import { Revisions } from '../../user/revisions/contract.ts';
 import type { ItemRow } from '../item.ts';
 import type { ItemWrite } from '../save-items.ts';
 import type { CopyPayload } from './copy.ts';
-import { deletedOf, inTells } from './deleted-elsewhere.ts';
+import { type DeletedItem, deletedOf, inTells } from './deleted-elsewhere.ts';
 import type { ForgetPayload } from './forget.ts';
 import { archivedRevisions, archiveRevision } from './held.ts';
 import { usedSlotKeys } from './slots.ts';
@@ -48,10 +48,11 @@ export function keepHistory(turn: Turn, writes: readonly ItemWrite[], timers: Re
  * (`deleted-elsewhere.ts`).
  */
 function tellOfDeletion(turn: Turn, writes: readonly ItemWrite[]): void {
-  const deleted = writes.flatMap(({ row, replaced }) => {
+  const deleted: DeletedItem[] = [];
+  for (const { row, replaced } of writes) {
     const item = row.deleted && replaced?.deleted === false ? deletedOf(row, replaced) : undefined;
-    return item ?? [];
-  });
+    if (item !== undefined) deleted.push(item);
+  }
   if (deleted.length === 0) return;
   // Every kind with a collection has these tells.
   const self = turn.tell({ name: turn.self.kind, tells: Revisions.tells }, turn.self.id);

@@ -115,7 +115,7 @@ function runInOneTurn(
   const wrong = malformed(items);
   if (wrong !== undefined) return wrong;
   const inbox = inboxResponse(turn, request, reads);
-  const batch = { request, items, reads, by: savingUserOf(turn, by) };
+  const batch = { request, items, reads, by: savingUserOf(turn, by), timers: collectionTimers };
   const progress = save(turn, batch, beginAll(turn, request, reads));
   if (isRefused(progress)) return progress;
   // An item that may be in a vault is left out of the answer. The client sends it again, and the token of this answer
@@ -138,7 +138,7 @@ async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncRe
     reads: (view) => ({ ...plansOf(view, request), ...storedPlan({ view, request, items: first }) }),
     turn: (turn, reads, by) => {
       const inbox = inboxResponse(turn, request, reads);
-      const batch = { request, items: first, reads, by: savingUserOf(turn, by) };
+      const batch = { request, items: first, reads, by: savingUserOf(turn, by), timers: collectionTimers };
       const progress = malformed(sent) ?? save(turn, batch, beginAll(turn, request, reads));
       return isRefused(progress) ? progress : { progress, inbox, sessionUuid: by.session.uuid };
     },
@@ -194,7 +194,8 @@ interface FurtherBatch {
 function saveFurtherBatch(workflow: Steps, more: FurtherBatch, before: SyncProgress): Promise<SyncProgress> {
   return workflow.turn({
     reads: (view) => storedPlan({ view, ...more, remainingBytes: before.remainingBytes }),
-    turn: (turn, reads, by) => save(turn, { ...more, reads, by: savingUserOf(turn, by) }, before),
+    turn: (turn, reads, by) =>
+      save(turn, { ...more, reads, by: savingUserOf(turn, by), timers: collectionTimers }, before),
   });
 }
 
@@ -234,9 +235,9 @@ function savingUserOf(turn: Turn, { session, readonly }: SignedIn): SavingUser {
   return { userUuid: turn.self.id, sessionUuid: session.uuid, readOnly: readonly };
 }
 
-function save(turn: Turn, batch: Omit<ItemBatch, 'timers'>, progress: SyncProgress): SyncProgress | Refused {
+function save(turn: Turn, batch: ItemBatch, progress: SyncProgress): SyncProgress | Refused {
   const before = turn.get(head);
-  const after = saveBatch(turn, { ...batch, timers: collectionTimers }, progress);
+  const after = saveBatch(turn, batch, progress);
   if (isRefused(after)) return after;
   if (after.head !== before) notifyOtherDevices(turn, before, after, batch.by.sessionUuid);
   return after;
