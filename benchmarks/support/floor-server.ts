@@ -31,7 +31,7 @@ import { startDatabase } from './database.ts';
 /** As many as the committer has. */
 const inFlightMax = 2;
 /** As long as the headers of a real reply. */
-const headers = `${jsonType}\r\nX-Padding: ${'x'.repeat(430)}`;
+const headers = `${jsonType}\r\nX-Padding: ${'x'.repeat(184)}`;
 const emptyLists = '"messages":[],"shared_vaults":[],"shared_vault_invites":[],"notifications":[]';
 
 interface User {

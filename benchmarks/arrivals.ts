@@ -1,0 +1,73 @@
+/**
+ * A crowd of clients dials at once at a server that does nothing for them (`sockets/bare-server.ts`), beside a few syncs: what of
+ * a redial storm is the kernel's, the library's and the clients' own cost on this machine. Compare with
+ * `sockets.ts --lane --at-once`, whose clients and syncs are the same.
+ *
+ * node --import=tsx benchmarks/arrivals.ts [--sockets 19000] [--runs 3]
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { freePorts } from '../test/kit/free-ports.ts';
+import { Clients } from './sockets/clients.ts';
+import { medians, printFigures } from './support/figures.ts';
+import { numberOptions } from './support/options.ts';
+import { RawClient } from './support/raw-client.ts';
+import { syncBytes } from './support/requests.ts';
+import { SteadyLoad, summary } from './support/steady-load.ts';
+
+const { sockets, runs } = numberOptions({ sockets: 19_000, runs: 3 });
+const openMs = 120_000;
+const usualMs = 20_000;
+const syncsPerSecond = 50;
+
+const program = fileURLToPath(new URL('./sockets/bare-server.ts', import.meta.url));
+
+async function started(port: number): Promise<ChildProcess> {
+  const server = spawn(process.execPath, ['--import=tsx', program, String(port)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  if (server.stdout !== null) await once(server.stdout, 'data');
+  return server;
+}
+
+async function measure(): Promise<Record<string, number>> {
+  const [port = 0] = await freePorts(1);
+  const url = `http://127.0.0.1:${port}`;
+  const first = await started(port);
+  const clients = new Clients(true);
+  const device = { url, elsewhere: url, accessToken: 'x'.repeat(100) };
+  await clients.open(Array<typeof device>(sockets).fill(device), openMs);
+  const client = new RawClient(url);
+  const bytes = syncBytes(url, { email: '', password: '', userUuid: '', accessToken: 'x'.repeat(100) }, {});
+  const syncs = new SteadyLoad({
+    ratePerSecond: syncsPerSecond,
+    request: async () => (await client.send(bytes)).status,
+  });
+  await pause(usualMs);
+  const beganMs = syncs.nowMs;
+  first.kill('SIGKILL');
+  await once(first, 'exit');
+  const second = await started(port);
+  const listeningMs = syncs.nowMs;
+  await clients.untilOpen(openMs);
+  const openAgainMs = syncs.nowMs;
+  await syncs.stop();
+  client.close();
+  clients.stop();
+  second.kill('SIGKILL');
+  const usual = summary(syncs.samples, 1_000, beganMs - 100);
+  const during = summary(syncs.samples, listeningMs, openAgainMs);
+  return {
+    'ms until every socket was open': openAgainMs - listeningMs,
+    'syncs before, p99 ms': usual.p99Ms,
+    'syncs meanwhile, p50 ms': during.p50Ms,
+    'syncs meanwhile, p99 ms': during.p99Ms,
+    'syncs meanwhile, p99, times the p99 before': during.p99Ms / usual.p99Ms,
+    'syncs meanwhile, the slowest, ms': during.maxMs,
+    'syncs meanwhile': during.requests,
+  };
+}
+
+printFigures(`${sockets} clients of a server that does nothing dial again`, await medians(runs, measure));
