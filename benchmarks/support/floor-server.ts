@@ -78,7 +78,10 @@ const text = `WITH moved AS (
 /** Takes what has gathered whenever a connection is free. */
 class Batches {
   readonly #idle: pg.Client[];
+  /** The users of these batches. Two transactions that wait for each other's rows would be a deadlock. */
+  readonly #underWay = new Set<User>();
   #gathered: Save[] = [];
+  #scheduled = false;
 
   constructor(clients: pg.Client[]) {
     this.#idle = clients;
@@ -87,14 +90,23 @@ class Batches {
   add(save: Save): void {
     this.#gathered.push(save);
     // What comes in the same turn of the loop shares a batch.
-    if (this.#gathered.length === 1) setImmediate(() => this.#send());
+    if (this.#idle.length > 0 && !this.#scheduled) this.#schedule();
+  }
+
+  #schedule(): void {
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#send();
+    });
   }
 
   #send(): void {
-    const client = this.#gathered.length === 0 ? undefined : this.#idle.pop();
+    const saves = this.#gathered.filter(({ user }) => !this.#underWay.has(user));
+    const client = saves.length === 0 ? undefined : this.#idle.pop();
     if (client === undefined) return;
-    const saves = this.#gathered;
-    this.#gathered = [];
+    this.#gathered = this.#gathered.filter(({ user }) => this.#underWay.has(user));
+    for (const { user } of saves) this.#underWay.add(user);
     const rows = saves.flatMap((save) => save.rows);
     const heads = [...new Set(saves.map(({ user }) => user))];
     const values = [
@@ -116,7 +128,10 @@ class Batches {
     client.query({ name: 'save', text, values }, (error: Error | null) => {
       if (error !== null) throw error;
       this.#idle.push(client);
-      for (const { done } of saves) done();
+      for (const { user, done } of saves) {
+        this.#underWay.delete(user);
+        done();
+      }
       this.#send();
     });
   }
