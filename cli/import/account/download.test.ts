@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
+import type { UnlessInterrupted } from '../../../process/temporary-folder.ts';
+import { unlessAborted } from '../../../runtime/clock.ts';
 import { CommandFailure } from '../../failure.ts';
 import { HttpClient, RefusedError } from '../../http-client.ts';
 import { createSpool } from '../source/spool.ts';
@@ -36,7 +38,13 @@ const answering = (t: ExecutionContext, answerTo: (path: string) => unknown) =>
 
 const spoolBytesMax = 1_048_576;
 
-async function download(t: ExecutionContext, answerTo: (path: string) => unknown) {
+const nothingInterrupts = <T>(work: Promise<T>): Promise<T> => work;
+
+async function download(
+  t: ExecutionContext,
+  answerTo: (path: string) => unknown,
+  unlessInterrupted: UnlessInterrupted = nothingInterrupts,
+) {
   const server = await answering(t, (path) => answerTo(path) ?? signingIn[path] ?? {});
   const folder = mkdtempSync(join(tmpdir(), 'download-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
@@ -45,7 +53,6 @@ async function download(t: ExecutionContext, answerTo: (path: string) => unknown
   const credentials = { email, password: 'correct horse battery staple', acceptsOldProtocol: false };
   const terminal = { askSecret: async () => '', sleep: async () => undefined, nowMs: () => nowMs };
   const check = async () => undefined;
-  const unlessInterrupted = <T>(work: Promise<T>) => work;
   const options = { server, ...credentials, withHistory: false, check, unlessInterrupted };
   return { file, done: downloadAccount(options, spool, terminal).finally(() => spool.close()) };
 }
@@ -100,6 +107,23 @@ test('a server whose items never end fills no more of the disk than is allowed',
 test('an answer that is null is refused', async (t) => {
   const http = new HttpClient(await answering(t, () => null));
   await t.throwsAsync(http.ask('GET', '/v1/meta'), { instanceOf: RefusedError });
+});
+
+test('a sign-in that a signal interrupts leaves no session behind', async (t) => {
+  const asked: string[] = [];
+  const interruption = new AbortController();
+  const { done } = await download(
+    t,
+    (path) => {
+      asked.push(path);
+      // The signal comes while the answer is on its way.
+      if (path === '/v2/login') interruption.abort();
+      return undefined;
+    },
+    (work) => unlessAborted(work, interruption.signal),
+  );
+  await t.throwsAsync(done, { any: true });
+  t.deepEqual(asked, ['/v2/login-params', '/v2/login', '/v1/logout']);
 });
 
 function* endless() {

@@ -4,7 +4,7 @@ import { CommandFailure } from '../../failure.ts';
 import { HttpClient, RefusedError, type ServerAddress } from '../../http-client.ts';
 import type { Terminal } from '../../session.ts';
 import type { Spool } from '../source/spool.ts';
-import { type AskServer, type LoginCredentials, type RemoteSession, signIn } from './sign-in.ts';
+import { type AskServer, bearerOf, type LoginCredentials, loginPath, type RemoteSession, signIn } from './sign-in.ts';
 
 const syncApi = '20240226';
 const itemsPerPage = 150;
@@ -41,9 +41,23 @@ export async function downloadAccount(
 ): Promise<DownloadedAccount> {
   const { unlessInterrupted } = options;
   const http = new HttpClient(options.server);
+  let login: ReturnType<AskServer> | undefined;
   const ask: AskServer = (method, path, request) =>
-    whenNotBusy(() => http.ask(method, path, request), terminal);
-  const account = await unlessInterrupted(signIn(ask, options, terminal));
+    whenNotBusy(() => {
+      const answer = http.ask(method, path, request);
+      if (path === loginPath) login = answer;
+      return answer;
+    }, terminal);
+  const signOut = async (bearer: string): Promise<void> => {
+    // Tried once alone, because the process may be about to end.
+    await http.ask('POST', '/v1/logout', { bearer }).catch(() => undefined);
+  };
+  const account = await unlessInterrupted(signIn(ask, options, terminal)).catch(async (error: unknown) => {
+    // The sign-in that is on its way may still open a session.
+    const bearer = bearerOf((await login?.catch(() => undefined)) ?? {});
+    if (typeof bearer === 'string') await signOut(bearer);
+    throw error;
+  });
   const { bearer, userUuid } = account;
   const fetchAll = async () => {
     await options.check(userUuid);
@@ -56,8 +70,7 @@ export async function downloadAccount(
   try {
     return await unlessInterrupted(fetchAll());
   } catch (error) {
-    // Tried once alone, because the process may be about to end.
-    await http.ask('POST', '/v1/logout', { bearer }).catch(() => undefined);
+    await signOut(bearer);
     throw error;
   }
 }

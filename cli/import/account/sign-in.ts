@@ -30,6 +30,12 @@ export type AskServer = (
 ) => ReturnType<HttpClient['ask']>;
 type Prompt = Pick<Terminal, 'askSecret'>;
 
+export const loginPath = '/v2/login';
+
+/** Undefined if the answer of a sign-in opens no session. Accounts below 004 get a token instead of a session. */
+export const bearerOf = ({ session, token }: Awaited<ReturnType<AskServer>>): unknown =>
+  session?.access_token ?? token;
+
 /** @throws CommandFailure or UnreachableError */
 export async function signIn(
   ask: AskServer,
@@ -48,10 +54,9 @@ export async function signIn(
   }
   const serverPassword = await serverPasswordOf(password, keyParams);
   const body = { email, password: serverPassword, code_verifier: verifier, ephemeral: true, api: sessionApi };
-  // Accounts below 004 get a token instead of a session.
-  const { session, token, user } = await ask('POST', '/v2/login', { body }).catch(passwordRefused);
-  const userUuid = user?.uuid;
-  const bearer = session?.access_token ?? token;
+  const answer = await ask('POST', loginPath, { body }).catch(passwordRefused);
+  const userUuid = answer.user?.uuid;
+  const bearer = bearerOf(answer);
   if (typeof userUuid !== 'string' || typeof bearer !== 'string') {
     throw CommandFailure.refused(
       'The other server has answered the sign-in with nothing that apps understand.',
