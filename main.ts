@@ -22,9 +22,9 @@ async function main(): Promise<void> {
   const logger = createLogger({ level: config.logLevel, node: config.nodeId });
   for (const warning of warnings) say(warning);
   captureOutput(logger, process, console);
-  const closeMostMs = 2 * config.drainTimeoutMs + closeSlackMs;
+  const closeMaxMs = 2 * config.drainTimeoutMs + closeSlackMs;
   const exit = (code: number) => process.exit(code);
-  const lifetime = new Lifetime({ logger, clock: systemClock, closeMostMs, exit });
+  const lifetime = new Lifetime({ logger, clock: systemClock, closeMaxMs, exit });
   lifetime.listen(process);
   // A server does not outlive its supervisor (supervisor.ts).
   process.once('disconnect', () => lifetime.signal('SIGTERM'));

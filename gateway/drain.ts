@@ -16,7 +16,7 @@ import { type Clock, sleep } from '../runtime/clock.ts';
 /** A connection that comes while a turn of the loop works is seen in the next one. */
 const quickTurnMs = 2;
 /** A server that never has a quick turn stops accepting all the same. */
-const acceptMostMs = 1_000;
+const acceptMaxMs = 1_000;
 /** The least time without a request before connections are closed without a reply. */
 const quietMs = 500;
 /** The last part of a drain, in which that least time is enough. */
@@ -27,7 +27,7 @@ export const lastPartMs = 2 * quietMs;
  * after: whatever comes later is reset.
  */
 export async function acceptWaiting(clock: Pick<Clock, 'monotonicMs'>): Promise<void> {
-  const untilMs = clock.monotonicMs() + acceptMostMs;
+  const untilMs = clock.monotonicMs() + acceptMaxMs;
   // The rest of this turn may not see them.
   await setImmediate();
   let beganMs: number;

@@ -17,7 +17,7 @@ const logger = pino({ level: 'silent' });
 
 function open(path: string, environment: Record<string, string> = {}) {
   const clock = new FakeClock();
-  const lifetime = new Lifetime({ logger, clock, closeMostMs: 60_000, exit: () => {} });
+  const lifetime = new Lifetime({ logger, clock, closeMaxMs: 60_000, exit: () => {} });
   const registry = new Registry();
   const options = {
     ...configurationFrom(environment),

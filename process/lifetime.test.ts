@@ -4,14 +4,14 @@ import { FakeClock } from '../test/kit/clock.ts';
 import { Lifetime } from './lifetime.ts';
 import { serverExitCodes } from './start-error.ts';
 
-function lifetimeOf(closeMostMs = 60_000) {
+function lifetimeOf(closeMaxMs = 60_000) {
   const clock = new FakeClock();
   const exits: number[] = [];
   const closed: string[] = [];
   const lifetime = new Lifetime({
     logger: silentLogger,
     clock,
-    closeMostMs,
+    closeMaxMs,
     exit: (code) => void exits.push(code),
   });
   return { lifetime, clock, exits, closed };

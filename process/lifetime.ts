@@ -22,7 +22,7 @@ export interface LifetimeOptions {
   readonly logger: Logger;
   readonly clock: Clock;
   /** Milliseconds for closing everything. */
-  readonly closeMostMs: number;
+  readonly closeMaxMs: number;
   exit(code: number): void;
 }
 
@@ -86,9 +86,9 @@ export class Lifetime {
   }
 
   async #end(code: number): Promise<void> {
-    const { logger, clock, closeMostMs, exit } = this.#options;
-    const cancelAlarm = clock.schedule(closeMostMs, () => {
-      logger.error({ closeMostMs }, 'closing takes too long: ending at once');
+    const { logger, clock, closeMaxMs, exit } = this.#options;
+    const cancelAlarm = clock.schedule(closeMaxMs, () => {
+      logger.error({ closeMaxMs }, 'closing takes too long: ending at once');
       exit(serverExitCodes.software);
     });
     await this.#opening;

@@ -52,9 +52,9 @@ import { putRow } from './state.ts';
 import { type FileRow, file, fileKey } from './tables.ts';
 
 const incomingMax = 200;
-const incomingMostMs = 86_400_000;
+const incomingMaxMs = 86_400_000;
 /** How long the source waits for a target that is gone and answers nothing. By then it has long been fenced. */
-const abandonedMostMs = 86_400_000;
+const abandonedMaxMs = 86_400_000;
 
 export const ownerSchema = z.object({ kind: z.enum(['user', 'vault']), uuid: z.string() });
 export type OwnerOfFiles = z.infer<typeof ownerSchema>;
@@ -100,7 +100,7 @@ export const beingMoved: Refused = refuse.notNow('The file is being moved. Pleas
 /** Whether neither side may change it. */
 export function isMoving(state: SliceSource & { readonly nowMs: number }, { upload_uuid }: FileRow): boolean {
   const incoming = state.entry(incomingFileMap, upload_uuid);
-  if (incoming !== undefined && state.nowMs < incoming.sinceMs + incomingMostMs) return true;
+  if (incoming !== undefined && state.nowMs < incoming.sinceMs + incomingMaxMs) return true;
   return [...state.entries(outgoingFileMap).values()].some(({ uploadUuid }) => uploadUuid === upload_uuid);
 }
 
@@ -158,7 +158,7 @@ export function applyFileTransfer(
 /** False if too many are not finalized. */
 function noteIncoming(turn: Turn, uploadUuid: string): boolean {
   for (const [uuid, { sinceMs }] of turn.entries(incomingFileMap)) {
-    if (sinceMs + incomingMostMs <= turn.nowMs) turn.removeEntry(incomingFileMap, uuid);
+    if (sinceMs + incomingMaxMs <= turn.nowMs) turn.removeEntry(incomingFileMap, uuid);
   }
   if (turn.entries(incomingFileMap).size >= incomingMax) return false;
   turn.setEntry(incomingFileMap, uploadUuid, { sinceMs: turn.nowMs });
@@ -241,7 +241,7 @@ export function fileMoves<P extends Plans>({
     }
     putRow(turn, { ...row, ...next });
     if (applied === false) return false;
-    keepNote(turn, notes, { id, note: { ...note, givenUpHop: next.hop }, forMs: abandonedMostMs });
+    keepNote(turn, notes, { id, note: { ...note, givenUpHop: next.hop }, forMs: abandonedMaxMs });
     tellsOf(turn, to).fileGivenUp({ id, hop: next.hop });
     return false;
   }

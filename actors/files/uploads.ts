@@ -17,7 +17,7 @@
  *   - A file changes in one commit: it is the earlier one or this one, and never a mixture.
  *
  * Crash
- *   before `finish`   the chunk counts as held until the upload ends or `pendingMostMs` is over; the client sends it again
+ *   before `finish`   the chunk counts as held until the upload ends or `pendingMaxMs` is over; the client sends it again
  *   a power cut       the close finds that blobs are missing that were not durable yet; the client uploads again
  *   around `close`    if its commit is durable, a repeat finds the token redeemed and succeeds; if not, the client closes again
  *
@@ -50,7 +50,7 @@ export const uploadsMax = 64;
 /** Chunks of one upload that may be stored at the same time. */
 const pendingMax = 16;
 /** How long a chunk may be on its way. Clients give up after half a minute. */
-const pendingMostMs = 600_000;
+const pendingMaxMs = 600_000;
 /** What encryption adds to each chunk. */
 const overheadBytes = 17;
 /** Tolerance for clients that add a little more. */
@@ -153,7 +153,7 @@ export function beginChunk(
   if (upload === undefined) return noUpload;
   const isRepeat = [chunkIn(upload.layout, number), ...upload.pending].some((each) => each?.nonce === nonce);
   if (isRepeat) return originOf(turn, upload);
-  const late = upload.pending.filter(({ sinceMs }) => turn.nowMs - sinceMs >= pendingMostMs);
+  const late = upload.pending.filter(({ sinceMs }) => turn.nowMs - sinceMs >= pendingMaxMs);
   const pending = upload.pending.filter((each) => !late.includes(each));
   if (pending.length >= pendingMax) return tooManyPending;
   const cleaningUp = refusalForGarbage(turn, owner);

@@ -35,7 +35,7 @@ const retryPauseMs = 600_000;
 /** Blobs of one page. The layouts of their files are in memory meanwhile: two large ones at most, as names are in order. */
 const pageBlobs = 200;
 const batchPages = 20;
-const runMostMs = 600_000;
+const runMaxMs = 600_000;
 
 const roundSlice = slice<{ readonly after: string | null; readonly isArmed: boolean }>({
   name: 'round',
@@ -89,7 +89,7 @@ const again = (run: JobRun, pauseMs: number) =>
   run.finish({ turn: (turn: Turn) => turn.arm(Sweeper.timers.sweep, turn.nowMs + pauseMs, null) });
 
 const sweepJob = job(Sweeper.jobs.sweep, {
-  timeoutMs: runMostMs,
+  timeoutMs: runMaxMs,
   run: async (run) => {
     try {
       for (let page = 0; page < batchPages; page += 1) {

@@ -7,7 +7,7 @@ import {
   slowMs,
   turnMs,
   waitingMax,
-  waitMostMs,
+  waitMaxMs,
 } from './handshake-limiter.ts';
 
 /** Handshakes end at once, unless they are `held`. */
@@ -169,7 +169,7 @@ test('a client that would wait longer than its request may take is refused at on
 test('a client whose turn does not come in time, as turns come late, is refused', async (t) => {
   const { begun, dial, refused, turn } = world();
   for (const client of crowdOf(2 * handshakesPerTurn)) dial(client);
-  await turn(waitMostMs);
+  await turn(waitMaxMs);
   t.deepEqual(begun, crowdOf(handshakesPerTurn));
   t.deepEqual(refused, crowdOf(2 * handshakesPerTurn).slice(handshakesPerTurn));
 });
@@ -177,7 +177,7 @@ test('a client whose turn does not come in time, as turns come late, is refused'
 test('clients who are all late are refused some at a time', async (t) => {
   const { dial, refused, turn } = world();
   for (const client of crowdOf(handshakesPerTurn + lateMax + 1)) dial(client);
-  await turn(waitMostMs);
+  await turn(waitMaxMs);
   t.is(refused.length, lateMax);
   await turn();
   t.is(refused.length, lateMax + 1);
@@ -208,7 +208,7 @@ test('a crowd of any size that comes again after each refusal is served as fast 
     // Refused clients come again after a second.
     if (nowMs % 1_000 === 0) for (const client of refused.splice(0)) dial(client);
   }
-  t.true(waitMostMs < requestMs);
+  t.true(waitMaxMs < requestMs);
   t.deepEqual(new Set(begun).size, crowd);
   t.true(turns.length <= crowd / handshakesPerTurn + 1_000 / turnMs);
 });

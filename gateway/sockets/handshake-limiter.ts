@@ -30,7 +30,7 @@ export const runningMax = 16;
 export const slowMs = 100;
 /** The last of them waits for 20 s. A request is given up after 25 s (`requestDeadlineMs`). */
 export const waitingMax = 20_000;
-export const waitMostMs = 20_000;
+export const waitMaxMs = 20_000;
 /** After a pause of the whole process, all waiting clients are late. Refusing them at once would keep the loop busy. */
 export const lateMax = 200;
 
@@ -58,7 +58,7 @@ export class HandshakeLimiter {
    * Runs it when it is the client's turn. Resolves to `refused` without running it if the turn comes later than `withinMs`: the
    * client should come again.
    */
-  async run<T>(handshake: () => Promise<T>, refused: T, withinMs = waitMostMs): Promise<T> {
+  async run<T>(handshake: () => Promise<T>, refused: T, withinMs = waitMaxMs): Promise<T> {
     const running = await this.#turnOfClient(withinMs);
     if (running === undefined) return refused;
     try {

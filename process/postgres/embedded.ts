@@ -43,7 +43,7 @@ export interface EmbeddedOptions {
 /** The name of the database. */
 export const embeddedDatabase = 'scriptorium';
 const restartFirstMs = 500;
-const restartMostMs = 30_000;
+const restartMaxMs = 30_000;
 /** After this long, a restart no longer counts together with the one before. */
 const stableMs = 60_000;
 
@@ -94,7 +94,7 @@ function supervise(first: Postmaster, start: () => Promise<Postmaster>, clock: C
   };
 
   const restartLater = (): void => {
-    const delayMs = Math.min(restartFirstMs * 2 ** failures, restartMostMs);
+    const delayMs = Math.min(restartFirstMs * 2 ** failures, restartMaxMs);
     failures += 1;
     clock.schedule(delayMs, () => {
       if (stopped) return;

@@ -34,7 +34,7 @@ export async function superviseServer(
   const exitCode = await run();
   const logger = createLogger({ level: config.logLevel, node: config.nodeId });
   const exit = () => process.exit(exitCode);
-  const lifetime = new Lifetime({ logger, clock, closeMostMs: releaseTimeoutMs, exit });
+  const lifetime = new Lifetime({ logger, clock, closeMaxMs: releaseTimeoutMs, exit });
   const options = { config, secrets, clock, random: systemRandom, logger, lifetime };
   const releasing = lifetime
     .open(() => releaseLeaseOfDeadServer(options))

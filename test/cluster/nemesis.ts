@@ -37,7 +37,7 @@ const secondAtOnce = 0.25;
 /** In addition to two lease times, for two busy cores. */
 const servedSlackMs = 10_000;
 /** A cluster that does not come back by then never does. A restart on a starved machine may take a minute. */
-const recoveredMostMs = 90_000;
+const recoveredMaxMs = 90_000;
 const quietMs = 300;
 const scrapesMost = 10;
 
@@ -112,7 +112,7 @@ export class Nemesis {
   async #recovered(): Promise<number | undefined> {
     const { cluster, probe } = this.#options;
     const mendedMs = performance.now();
-    const leftMs = () => recoveredMostMs - (performance.now() - mendedMs);
+    const leftMs = () => recoveredMaxMs - (performance.now() - mendedMs);
     while (!(await areReady(cluster))) {
       if (leftMs() < 0) return undefined;
       await pause(50);
@@ -131,7 +131,7 @@ export class Nemesis {
         return `${node.id} ${served === undefined ? 'does not serve everybody' : 'serves'}, ${JSON.stringify(checks)}`;
       }),
     );
-    return `not well ${recoveredMostMs} ms after mending: ${nodes.join('; ')}`;
+    return `not well ${recoveredMaxMs} ms after mending: ${nodes.join('; ')}`;
   }
 
   #shuffled<T>(from: readonly T[]): readonly T[] {

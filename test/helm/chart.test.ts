@@ -111,7 +111,7 @@ for (const [title, rendering] of titled) {
       const { terminationGracePeriodSeconds, containers } = podOf(server).spec;
       const preStopSeconds = containers[0].lifecycle?.preStop.sleep.seconds ?? 0;
       t.true(
-        terminationGracePeriodSeconds * 1_000 > preStopSeconds * 1_000 + closeMostMs(config.drainTimeoutMs),
+        terminationGracePeriodSeconds * 1_000 > preStopSeconds * 1_000 + closeMaxMs(config.drainTimeoutMs),
       );
       if (config.role === 'gateway') t.true(preStopSeconds > 0);
     }
@@ -121,7 +121,7 @@ for (const [title, rendering] of titled) {
 const [, slack = ''] =
   /^const closeSlackMs = ([\d_]+);$/m.exec(readFileSync(new URL('../../main.ts', import.meta.url), 'utf8')) ??
   [];
-const closeMostMs = (drainTimeoutMs: number): number =>
+const closeMaxMs = (drainTimeoutMs: number): number =>
   2 * drainTimeoutMs + Number(slack.replaceAll('_', ''));
 
 /** Like the kubelet. */

@@ -78,11 +78,11 @@ function startMariadb(folder: string, port: number): ChildProcess {
 /** It refuses to run as root unless it is told to. */
 const asRoot = (): string[] => (process.getuid?.() === 0 ? ['--user=root'] : []);
 
-const startMostMs = 60_000;
+const startMaxMs = 60_000;
 const pauseMs = 100;
 
 async function connected(port: number, server: ChildProcess): Promise<Connection> {
-  for (let leftMs = startMostMs; ; leftMs -= pauseMs) {
+  for (let leftMs = startMaxMs; ; leftMs -= pauseMs) {
     try {
       return await createConnection({
         host: '127.0.0.1',

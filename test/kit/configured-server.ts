@@ -51,7 +51,7 @@ export async function startConfiguredServer(
     { level: config.logLevel, node: config.nodeId },
     { write: (line) => void log.push(line) },
   );
-  const lifetime = new Lifetime({ logger, clock, closeMostMs: 60_000, exit: () => {} });
+  const lifetime = new Lifetime({ logger, clock, closeMaxMs: 60_000, exit: () => {} });
   const options = { config, secrets, version: '0', clock, random: systemRandom, logger, lifetime };
   let isDatabaseUp = true;
   const path = mkdtempSync(join(tmpdir(), 'configured-server-'));

@@ -66,7 +66,7 @@ async function setup(t: ExecutionContext) {
     return { die: () => directory.release() };
   };
   const supervise = async () => {
-    const lifetime = new Lifetime({ ...ports, closeMostMs: 10_000, exit: () => {} });
+    const lifetime = new Lifetime({ ...ports, closeMaxMs: 10_000, exit: () => {} });
     try {
       await releaseLeaseOfDeadServer({ ...read, ...ports, lifetime });
     } finally {

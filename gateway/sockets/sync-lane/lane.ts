@@ -62,7 +62,7 @@ interface UserData {
 
 const redeemMs = 4_000;
 /** Existing clients wait seven seconds for the answer to an AUTH. */
-const authWaitMostMs = 5_000;
+const authWaitMaxMs = 5_000;
 /** More than the largest frame, so that a larger one gets a close with the reason. */
 const payloadBytesMax = laneFrameBytesMax + 32 * 1_024;
 /** When clients connect again in a burst, most of them are authenticated within a second. */
@@ -136,7 +136,7 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
     schedule: (delayMs, callback) => clock.schedule(delayMs, callback),
     isDraining: options.isDraining,
     verify: (ticket, deviceId) => tickets.verify(ticket, deviceId),
-    handshake: (redeemed, refused) => options.handshakes.run(redeemed, refused, authWaitMostMs),
+    handshake: (redeemed, refused) => options.handshakes.run(redeemed, refused, authWaitMaxMs),
     redeem,
     admit(socket, userUuid) {
       const sockets = users.get(userUuid) ?? new Set();

@@ -6,7 +6,7 @@ import type { Timed } from '../history.ts';
 import type { Report } from './violation.ts';
 
 /** A sync takes milliseconds, but the machine is busy. One that meets a host that must not answer takes up to 25 s. */
-const tookMostMs = 5_000;
+const tookMaxMs = 5_000;
 
 export interface Sync {
   readonly user: string;
@@ -16,7 +16,7 @@ export interface Sync {
 
 export function checkBystanders(entries: readonly Timed[], report: Report): void {
   for (const { user, status, tookMs } of syncsOfOthers(entries)) {
-    if (status === 200 && tookMs <= tookMostMs) continue;
+    if (status === 200 && tookMs <= tookMaxMs) continue;
     report('held-up', user, `a sync was answered ${status} after ${tookMs} ms`);
   }
 }
