@@ -121,8 +121,7 @@ for (const [title, rendering] of titled) {
 const [, slack = ''] =
   /^const closeSlackMs = ([\d_]+);$/m.exec(readFileSync(new URL('../../main.ts', import.meta.url), 'utf8')) ??
   [];
-const closeMaxMs = (drainTimeoutMs: number): number =>
-  2 * drainTimeoutMs + Number(slack.replaceAll('_', ''));
+const closeMaxMs = (drainTimeoutMs: number): number => 2 * drainTimeoutMs + Number(slack.replaceAll('_', ''));
 
 /** Like the kubelet. */
 function environmentOf(server: Manifest, manifests: readonly Manifest[]): Record<string, string> {

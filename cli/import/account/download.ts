@@ -4,7 +4,14 @@ import { CommandFailure } from '../../failure.ts';
 import { HttpClient, RefusedError, type ServerAddress } from '../../http-client.ts';
 import type { Terminal } from '../../session.ts';
 import type { Spool } from '../source/spool.ts';
-import { type AskServer, bearerOf, type LoginCredentials, loginPath, type RemoteSession, signIn } from './sign-in.ts';
+import {
+  type AskServer,
+  bearerOf,
+  type LoginCredentials,
+  loginPath,
+  type RemoteSession,
+  signIn,
+} from './sign-in.ts';
 
 const syncApi = '20240226';
 const itemsPerPage = 150;
