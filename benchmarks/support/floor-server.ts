@@ -1,7 +1,7 @@
 /**
  * The least that a server can do for a save or an idle sync with the same libraries, database and bytes on the wire: what
  * remains when every promise is dropped that costs time. It has no actors, cluster, vaults, revisions, events, limits or
- * checks, and forgets all accounts when it ends. No build can need less, so `compare.ts floor .` shows how much of a
+ * checks, and forgets all accounts when it ends. No build can need less, so `benchmarks/compare.ts floor .` shows how much of a
  * request could be saved at all.
  *
  * A save does what no such server can leave out:
