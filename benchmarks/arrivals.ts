@@ -1,16 +1,15 @@
 /**
- * A crowd of clients dials at once at a server that does nothing for them (`sockets/bare-server.ts`), beside a few syncs: what of
+ * A crowd of clients dials at once at a server that does nothing for them (`support/bare-reply.ts`), beside a few syncs: what of
  * a redial storm is the kernel's, the library's and the clients' own cost on this machine. Compare with
  * `sockets.ts --lane --at-once`, whose clients and syncs are the same.
  *
  * node --import=tsx benchmarks/arrivals.ts [--sockets 19000] [--runs 3]
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { freePorts } from '../test/kit/free-ports.ts';
 import { Clients } from './sockets/clients.ts';
+import { startBareServer } from './support/bare-server.ts';
 import { medians, printFigures } from './support/figures.ts';
 import { numberOptions } from './support/options.ts';
 import { RawClient } from './support/raw-client.ts';
@@ -22,20 +21,10 @@ const openMs = 120_000;
 const usualMs = 20_000;
 const syncsPerSecond = 50;
 
-const program = fileURLToPath(new URL('./sockets/bare-server.ts', import.meta.url));
-
-async function started(port: number): Promise<ChildProcess> {
-  const server = spawn(process.execPath, ['--import=tsx', program, String(port)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  if (server.stdout !== null) await once(server.stdout, 'data');
-  return server;
-}
-
 async function measure(): Promise<Record<string, number>> {
   const [port = 0] = await freePorts(1);
   const url = `http://127.0.0.1:${port}`;
-  const first = await started(port);
+  const first = await startBareServer(port);
   const clients = new Clients(true);
   const device = { url, elsewhere: url, accessToken: 'x'.repeat(100) };
   await clients.open(Array<typeof device>(sockets).fill(device), openMs);
@@ -49,7 +38,7 @@ async function measure(): Promise<Record<string, number>> {
   const beganMs = syncs.nowMs;
   first.kill('SIGKILL');
   await once(first, 'exit');
-  const second = await started(port);
+  const second = await startBareServer(port);
   const listeningMs = syncs.nowMs;
   await clients.untilOpen(openMs);
   const openAgainMs = syncs.nowMs;

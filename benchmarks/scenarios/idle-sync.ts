@@ -1,8 +1,8 @@
 /** A bare uWebSockets.js reply, /healthcheck and an idle sync, one after another in one run. */
-import { spawn } from 'node:child_process';
-import { createServer } from 'node:net';
+import { freePorts } from '../../test/kit/free-ports.ts';
 import { requestBytes, runLoad } from '../http-load.ts';
 import { newItem, register, sync } from '../support/api-client.ts';
+import { startBareServer } from '../support/bare-server.ts';
 import { syncBytes } from '../support/requests.ts';
 import type { LoadServer } from '../support/server.ts';
 
@@ -35,25 +35,13 @@ export async function idleSync(server: LoadServer) {
 }
 
 async function bareReply(request: Buffer) {
-  const port = await freePort();
-  const child = spawn(process.execPath, ['--import=tsx', 'benchmarks/support/bare-reply.ts', String(port)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  await new Promise((resolve) => child.stdout?.once('data', resolve));
+  const [port = 0] = await freePorts(1);
+  const child = await startBareServer(port);
   try {
     return await runLoad({ host: '127.0.0.1', port, pid: child.pid ?? 0, ...load, request: () => request });
   } finally {
     child.kill();
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }
 
 function assertAll(statuses: Readonly<Record<number, number>>, status: number): void {

@@ -1,10 +1,10 @@
-/** A bare uWebSockets.js reply as the yardstick: it reads a body like a sync's, and answers as many bytes. */
-import { App, type us_listen_socket } from '../../gateway/http/uws.ts';
+/**
+ * A bare uWebSockets.js server as the yardstick: it reads a body like a sync's, and answers as many bytes. A client of the
+ * lane gets a ticket, a socket and an answer to AUTH, without any check.
+ */
+import { App, type HttpResponse, type us_listen_socket } from '../../gateway/http/uws.ts';
 
-const body = JSON.stringify({ data: 'x'.repeat(500) });
-
-const app = App();
-app.post('/*', (response) => {
+const answering = (body: string) => (response: HttpResponse) => {
   response.onAborted(() => {});
   response.onData((_chunk, isLast) => {
     if (!isLast) return;
@@ -12,6 +12,17 @@ app.post('/*', (response) => {
       response.writeHeader('Content-Type', 'application/json').end(body);
     });
   });
+};
+
+const authenticated = JSON.stringify({ type: 'AUTHENTICATED', payload: {} });
+
+const app = App();
+app.post('/v1/sockets/sync/ticket', answering(JSON.stringify({ data: { ticket: 'x'.repeat(64) } })));
+app.post('/*', answering(JSON.stringify({ data: 'x'.repeat(500) })));
+app.ws('/*', {
+  message: (socket) => {
+    socket.send(authenticated);
+  },
 });
 app.get('/*', (response) => {
   response.end('OK');

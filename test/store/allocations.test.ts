@@ -77,5 +77,5 @@ test('an idle sync and a save make no more garbage than they need', async (t) =>
   const ofSave = await allocated(saved);
   t.log({ ofIdleSync, ofSave });
   t.true(ofIdleSync <= 19_000, `an idle sync: ${ofIdleSync} bytes`);
-  t.true(ofSave <= 110_000, `a save of 1 KB: ${ofSave} bytes`);
+  t.true(ofSave <= 100_000, `a save of 1 KB: ${ofSave} bytes`);
 });
