@@ -14,7 +14,7 @@ import { medians, printFigures } from './support/figures.ts';
 import { numberOptions } from './support/options.ts';
 import { RawClient } from './support/raw-client.ts';
 import { syncBytes } from './support/requests.ts';
-import { SteadyLoad, summary } from './support/steady-load.ts';
+import { SteadyLoad, summary, syncFigures } from './support/steady-load.ts';
 
 const { sockets, runs } = numberOptions({ sockets: 19_000, runs: 3 });
 const openMs = 120_000;
@@ -50,11 +50,7 @@ async function measure(): Promise<Record<string, number>> {
   const during = summary(syncs.samples, listeningMs, openAgainMs);
   return {
     'ms until every socket was open': openAgainMs - listeningMs,
-    'syncs before, p99 ms': usual.p99Ms,
-    'syncs meanwhile, p50 ms': during.p50Ms,
-    'syncs meanwhile, p99 ms': during.p99Ms,
-    'syncs meanwhile, p99, times the p99 before': during.p99Ms / usual.p99Ms,
-    'syncs meanwhile, the slowest, ms': during.maxMs,
+    ...syncFigures(usual, during),
     'syncs meanwhile': during.requests,
   };
 }

@@ -30,7 +30,7 @@ import { median, printFigures, quantile } from './support/figures.ts';
 import { RawClient } from './support/raw-client.ts';
 import { syncBytes } from './support/requests.ts';
 import { openSocket } from './support/socket.ts';
-import { SteadyLoad, summary } from './support/steady-load.ts';
+import { SteadyLoad, summary, syncFigures } from './support/steady-load.ts';
 
 const { values } = parseArgs({
   options: {
@@ -277,11 +277,7 @@ async function redialFigures(others: readonly Account[]): Promise<Record<string,
     ...cpu,
     'handshakes dropped by the kernel': dropped,
     ...triedAgain(failures),
-    'syncs before, p99 ms': usual.p99Ms,
-    'syncs meanwhile, p50 ms': during.p50Ms,
-    'syncs meanwhile, p99 ms': during.p99Ms,
-    'syncs meanwhile, p99, times the p99 before': during.p99Ms / usual.p99Ms,
-    'syncs meanwhile, the slowest, ms': during.maxMs,
+    ...syncFigures(usual, during),
     'syncs meanwhile of 200 ms or more': slow.length,
     'of these the last began after, ms': (slow.at(-1)?.startedMs ?? Number.NaN) - listeningMs,
     'syncs meanwhile': during.requests,

@@ -51,7 +51,8 @@ export function headAfterWrite(
   existing: CountedRow | undefined,
 ): Head {
   const { commands } = before;
-  const after = {
+  // A new optional field of the head would be lost here without this type.
+  const after: Required<Omit<Head, 'commands'>> = {
     position: row.position,
     itemsThrough: row.position,
     updatedAtMicros: Math.max(before.updatedAtMicros, row.updated_at_timestamp),

@@ -32,8 +32,8 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 let lastUuid = '';
 
 export function isUuid(value: unknown): value is string {
-  if (value === lastUuid) return value !== '';
-  if (typeof value !== 'string' || value.length !== 36 || !uuidPattern.test(value)) return false;
+  if (typeof value !== 'string' || value.length !== 36) return false;
+  if (value !== lastUuid && !uuidPattern.test(value)) return false;
   lastUuid = value;
   return true;
 }

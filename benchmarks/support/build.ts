@@ -13,7 +13,8 @@ export interface Build {
   readonly entry: string;
 }
 
-const builtEntry = 'dist/main.js';
+/** What `npm start` runs after its build. */
+export const builtEntry = 'dist/main.js';
 
 const run = (folder: string, program: string, args: readonly string[]): string =>
   execFileSync(program, args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root, startServerProcess } from '../../test/kit/server-process.ts';
-import type { Build } from './build.ts';
+import { type Build, builtEntry } from './build.ts';
 
 export interface LoadServer {
   readonly url: string;
@@ -16,8 +16,7 @@ export interface LoadServer {
   restart(settings?: Readonly<Record<string, string>>): Promise<LoadServer>;
 }
 
-/** What `npm start` runs after its build. */
-const here: Omit<Build, 'name'> = { folder: root, nodeArguments: [], entry: 'dist/main.js' };
+const here: Omit<Build, 'name'> = { folder: root, nodeArguments: [], entry: builtEntry };
 const usual = { LOG_LEVEL: 'warn', E2E_TESTING: 'true' };
 
 const quietMs = 2_000;

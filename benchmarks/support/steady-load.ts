@@ -82,5 +82,14 @@ export function summary(samples: readonly Sample[], fromMs: number, toMs: number
   };
 }
 
+/** The syncs before something happened, and those meanwhile. */
+export const syncFigures = (before: Summary, meanwhile: Summary): Record<string, number> => ({
+  'syncs before, p99 ms': before.p99Ms,
+  'syncs meanwhile, p50 ms': meanwhile.p50Ms,
+  'syncs meanwhile, p99 ms': meanwhile.p99Ms,
+  'syncs meanwhile, p99, times the p99 before': meanwhile.p99Ms / before.p99Ms,
+  'syncs meanwhile, the slowest, ms': meanwhile.maxMs,
+});
+
 /** Every second request saves an item, the others carry nothing. */
 export const mixedItems = (index: number) => (index % 2 === 0 ? [newItem()] : []);

@@ -28,7 +28,7 @@ import { StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
 import { versionTable } from '../store/tables.ts';
 import { type AnyRow, type AnyTable, keyText, ownerColumn } from '../table.ts';
 import { removed } from './layers.ts';
-import type { RetainedRow, Rows } from './rows.ts';
+import { noRetainedRows, type RetainedRow, type Rows } from './rows.ts';
 
 /** The store's answers, keyed by plan name. A plan that did not need the store has none. */
 export type ReadAnswers = ReadonlyMap<string, StoreRows>;
@@ -301,10 +301,8 @@ export function sharedResults<P extends Plans>(plans: P, answers: ReadAnswers): 
   return results as PlanResults<P>;
 }
 
-const noOverlay: ReadonlyMap<string, RetainedRow> = new Map();
-
 function sharedResult(plan: AnyPlan, answer: StoreRows | undefined): unknown {
-  if (plan.plan === 'range') return mergePlan(plan, answer, noOverlay);
+  if (plan.plan === 'range') return mergePlan(plan, answer, noRetainedRows);
   if (plan.plan === 'lookup') return found(answer);
   if (plan.plan === 'crossOwner') return crossOwnerResult(plan, answer);
   const rows = answer?.rows ?? [];

@@ -32,7 +32,7 @@ export const rowOverheadBytes = 256;
 /** A larger row would push everything else out of the cache. */
 const cachedRowShareMax = 1 / 4;
 
-const noRows: ReadonlyMap<string, RetainedRow> = new Map();
+export const noRetainedRows: ReadonlyMap<string, RetainedRow> = new Map();
 
 export class Rows {
   readonly #byTable = new Map<string, Map<string, RetainedRow>>();
@@ -96,7 +96,7 @@ export class Rows {
 
   /** Every retained row of a table, by its key. */
   of(table: AnyTable): ReadonlyMap<string, RetainedRow> {
-    return this.#byTable.get(table.name) ?? noRows;
+    return this.#byTable.get(table.name) ?? noRetainedRows;
   }
 
   overlay(table: AnyTable, key: string, row: AnyRow | RemovedMark, commit: number): void {
