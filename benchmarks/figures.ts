@@ -1,11 +1,11 @@
 /**
  * The figures of one process, measured against the server as `npm start` runs it (embedded database, fsync on).
  *
- * npm run build && node --import=tsx benchmarks/figures.ts [--runs 3] [--only <a name below>,…] [--part 1]
+ * npm run build && node --import=tsx benchmarks/figures.ts [--runs 3] [--only <a name below>,…] [--part 1] [--of REVISION]
  *
  * Each figure is the median of the runs; ratios are of one run. The load generator shares the machine with the
  * server, so rates are a lower bound and CPU time per request is the better measure. `--part 0.05` runs the figures
- * of calendars, the assistant and joining at a twentieth of their size.
+ * of calendars, the assistant and joining at a twentieth of their size. `--of` measures another revision, or `floor`.
  */
 import { parseArgs } from 'node:util';
 import { assistant } from './scenarios/assistant.ts';
@@ -23,6 +23,7 @@ import { signIns } from './scenarios/sign-ins.ts';
 import { sockets } from './scenarios/sockets.ts';
 import { vaultSaves } from './scenarios/vault-saves.ts';
 import { vaultSyncs } from './scenarios/vault-syncs.ts';
+import { buildOf } from './support/build.ts';
 import { medians, printFigures } from './support/figures.ts';
 import { startBuiltServer } from './support/server.ts';
 
@@ -51,14 +52,16 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '3' },
     only: { type: 'string' },
     part: { type: 'string', default: '1' },
+    of: { type: 'string' },
   },
 });
+const build = values.of === undefined ? undefined : buildOf(values.of);
 const selected = values.only?.split(',') ?? Object.keys(scenarios);
 
 for (const [name, scenario] of Object.entries(scenarios)) {
   if (!selected.includes(name)) continue;
   const figures = await medians(Number(values.runs), async () => {
-    const server = await startBuiltServer();
+    const server = await startBuiltServer({}, undefined, build);
     try {
       return await scenario(server, Number(values.part));
     } finally {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { LoadOptions } from '../http-load.ts';
 import { type Account, newItem, register, upload } from '../support/api-client.ts';
-import { syncBytes } from '../support/requests.ts';
+import { cursorTokenPattern, syncBytes, syncTokenPattern } from '../support/requests.ts';
 
 type Load = Required<Pick<LoadOptions, 'request' | 'onReply'>>;
 
@@ -31,7 +31,7 @@ async function syncing(url: string, { users, stored = 1, items, onBody }: Syncs)
       });
     },
     onReply(connection, _status, body) {
-      tokens[connection % users] = /"sync_token":"([^"]+)"/.exec(body)?.[1] ?? '';
+      tokens[connection % users] = syncTokenPattern.exec(body)?.[1] ?? '';
       onBody?.(connection, body);
     },
   };
@@ -51,6 +51,21 @@ function editing(url: string, connections: number): Promise<Load> {
       Object.assign(notes[connection] ?? {}, { updated_at_timestamp: Number(version) });
     },
   });
+}
+
+/** Each connection reads all items of an account, page by page, and then begins anew, as a new device. */
+async function firstSyncing(url: string, connections: number): Promise<Load> {
+  const account = await register(url);
+  await upload(url, account, atOnce * 100);
+  const tokens: object[] = Array.from({ length: connections }, () => ({}));
+  return {
+    request: (connection) => syncBytes(url, account, { items: [], ...tokens[connection] }),
+    onReply(connection, _status, body) {
+      const cursor_token = cursorTokenPattern.exec(body)?.[1];
+      const sync_token = syncTokenPattern.exec(body)?.[1];
+      tokens[connection] = cursor_token === undefined ? {} : { sync_token, cursor_token };
+    },
+  };
 }
 
 const uploaders = 2;
@@ -77,6 +92,11 @@ export const loads = {
   'saves-1mb': (url: string, connections: number) =>
     syncing(url, { users: connections, items: sized('x'.repeat(1_000_000)) }),
   edits: editing,
+  /** A reply is a page of 150 items. */
+  'first-syncs': firstSyncing,
+  /** A reply is 100 saved items. */
+  uploads: (url: string, connections: number) =>
+    syncing(url, { users: connections, items: () => newItems(atOnce) }),
   /** One account on all connections. */
   'saves-100000-items': (url: string, _connections: number) =>
     syncing(url, { ...largeAccount, items: () => newItems(1) }),

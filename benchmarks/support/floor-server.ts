@@ -1,8 +1,8 @@
 /**
- * The least that a server can do for a save or an idle sync with the same libraries, database and bytes on the wire: what
- * remains when every promise is dropped that costs time. It has no actors, cluster, vaults, revisions, events, limits or
- * checks, and forgets all accounts when it ends. No build can need less, so `benchmarks/compare.ts floor .` shows how much of a
- * request could be saved at all.
+ * The least that a server can do for a save, an idle sync or a page of a first sync with the same libraries, database and
+ * bytes on the wire: what remains when every promise is dropped that costs time. It has no actors, cluster, vaults, revisions,
+ * events, limits or checks, and forgets all accounts when it ends. No build can need less, so `benchmarks/compare.ts floor .`
+ * shows how much of a request could be saved at all.
  *
  * A save does what no such server can leave out:
  * - the body is parsed, the token compared by its hash, and the reply made, with as many bytes as that of the real one
@@ -15,7 +15,7 @@ import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import { collectDefaultMetrics, register } from 'prom-client';
 import { type ItemRow, item } from '../../actors/collection/item.ts';
-import { savedItem } from '../../actors/collection/item-fields.ts';
+import { fullItem, savedItem } from '../../actors/collection/item-fields.ts';
 import { jsonType } from '../../gateway/http/responder.ts';
 import {
   App,
@@ -27,9 +27,12 @@ import type { EmbeddedConnection } from '../../process/postgres/embedded.ts';
 import { arrayParameter } from '../../runtime/store/postgres/sql.ts';
 import { newItem } from './collection.ts';
 import { startDatabase } from './database.ts';
+import { serveFiles } from './floor-files.ts';
 
 /** As many as the committer has. */
 const inFlightMax = 2;
+/** As many connections as the real one has for reads. */
+const readersMax = 4;
 /** As long as the headers of a real reply. */
 const headers = `${jsonType}\r\nX-Padding: ${'x'.repeat(184)}`;
 const emptyLists = '"messages":[],"shared_vaults":[],"shared_vault_invites":[],"notifications":[]';
@@ -137,24 +140,52 @@ class Batches {
   }
 }
 
+interface SyncBody {
+  readonly items: readonly SentItem[];
+  readonly sync_token?: string;
+  readonly cursor_token?: string;
+}
+
 interface SentItem {
   readonly uuid: string;
   readonly content: string;
 }
 
-function rowOf(user: User, sent: SentItem, body: Buffer): ItemRow {
+function rowOf(user: User, sent: SentItem): ItemRow {
   user.position += 1;
   const createdPosition = user.items.get(sent.uuid) ?? user.position;
   user.items.set(sent.uuid, createdPosition);
   const row = newItem(user.uuid, sent.uuid, user.position);
-  const fingerprint = hash('sha256', body, 'buffer');
+  const fingerprint = hash('sha256', sent.content, 'buffer');
   return Object.assign(row, { created_position: createdPosition, content: sent.content, fingerprint });
 }
 
-function sync(res: HttpResponse, user: User, body: Buffer, batches: Batches): void {
-  const { items } = JSON.parse(body.toString()) as { items: readonly SentItem[] };
-  const rows = items.map((sent) => rowOf(user, sent, body));
-  const token = String(user.position).padStart(24, '0');
+const pageText = `SELECT ${columns.join(', ')} FROM item WHERE collection = $1 AND position > $2 ORDER BY position LIMIT 151`;
+
+/** A page of a first sync. It goes on behind the position of its cursor. */
+async function page(res: HttpResponse, user: User, cursor: string, readers: pg.Pool): Promise<void> {
+  const values = [user.uuid, Number(cursor)];
+  const { rows } = await readers.query<ItemRow>({ name: 'page', text: pageText, values });
+  const items = JSON.stringify(rows.slice(0, 150).map((row) => fullItem(row)));
+  const next = rows.length > 150 ? `"cursor_token":"${rows[149]?.position}",` : '';
+  const tokens = `${next}"sync_token":"${tokenOf(user)}"`;
+  reply(
+    res,
+    enveloped(user, `{"retrieved_items":${items},"saved_items":[],"conflicts":[],${tokens},${emptyLists}}`),
+  );
+}
+
+const tokenOf = (user: User): string => String(user.position).padStart(24, '0');
+
+function sync(res: HttpResponse, user: User, body: Buffer, batches: Batches, readers: pg.Pool): void {
+  const request = JSON.parse(body.toString()) as SyncBody;
+  const { items, sync_token, cursor_token } = request;
+  if (items.length === 0 && (sync_token === undefined || cursor_token !== undefined)) {
+    void page(res, user, cursor_token ?? '0', readers);
+    return;
+  }
+  const rows = items.map((sent) => rowOf(user, sent));
+  const token = tokenOf(user);
   const answer = () => {
     const saved = JSON.stringify(rows.map((row) => savedItem(row)));
     const data = `{"retrieved_items":[],"saved_items":${saved},"conflicts":[],"sync_token":"${token}",${emptyLists}}`;
@@ -172,18 +203,22 @@ async function registered(clients: readonly pg.Client[]): Promise<string> {
   return enveloped(user, `{"user":{"uuid":"${user.uuid}"},"session":{"access_token":"${token}"}}`);
 }
 
+/** As the store's. */
+const session =
+  'SET enable_seqscan = off; SET enable_bitmapscan = off; SET plan_cache_mode = force_generic_plan';
+
 async function connected(connection: EmbeddedConnection): Promise<pg.Client> {
   const client = new pg.Client(connection);
   await client.connect();
-  // As the store does, since the values of one statement vary so much.
-  await client.query('SET plan_cache_mode = force_generic_plan');
+  await client.query(session);
   return client;
 }
 
 /** Resolves to the address. */
-function listen(clients: readonly pg.Client[]): Promise<string> {
+function listen(clients: readonly pg.Client[], readers: pg.Pool): Promise<string> {
   const batches = new Batches([...clients]);
   const app = App();
+  serveFiles(app, dataDirectory);
   app.post('/*', (res, req) => {
     const isSync = req.getUrl() === '/v1/items';
     const user = users.get(hashOf(req.getHeader('authorization').slice('Bearer '.length)));
@@ -193,7 +228,7 @@ function listen(clients: readonly pg.Client[]): Promise<string> {
       // The library takes its buffer back after this call.
       chunks.push(Buffer.from(Buffer.from(chunk)));
       if (!isLast) return;
-      if (user !== undefined && isSync) sync(res, user, Buffer.concat(chunks), batches);
+      if (user !== undefined && isSync) sync(res, user, Buffer.concat(chunks), batches, readers);
       else void registered(clients).then((body) => reply(res, body));
     });
   });
@@ -218,13 +253,16 @@ function metrics(): Promise<string> {
   });
 }
 
-const database = await startDatabase(process.env['DATA_DIR'] ?? '', [item]);
+const dataDirectory = process.env['DATA_DIR'] ?? '';
+const database = await startDatabase(dataDirectory, [item]);
 const clients = await Promise.all(Array.from({ length: inFlightMax }, () => connected(database.connection)));
+const readers = new pg.Pool({ ...database.connection, max: readersMax });
+readers.on('connect', (client) => void client.query(session));
 await clients[0]?.query('CREATE TABLE floor_user (id uuid PRIMARY KEY, position bigint NOT NULL)');
 process.once('SIGTERM', () => {
-  void Promise.all(clients.map((client) => client.end()))
+  void Promise.all([...clients, readers].map((each) => each.end()))
     .then(() => database.stop())
     .then(() => process.exit());
 });
-console.log(`sync server: ${await listen(clients)}`);
+console.log(`sync server: ${await listen(clients, readers)}`);
 console.log(`probes: ${await metrics()}`);

@@ -30,8 +30,8 @@ export function syncText(url: string, account: Account, body: object): Promise<s
 }
 
 const uuidPattern = /"uuid":"([0-9a-f-]{36})"/g;
-const syncTokenPattern = /"sync_token":"([^"]+)"/;
-const cursorTokenPattern = /"cursor_token":"([^"]+)"/;
+export const syncTokenPattern = /"sync_token":"([^"]+)"/;
+export const cursorTokenPattern = /"cursor_token":"([^"]+)"/;
 
 /**
  * A first sync of everything; returns how many items came. It searches its pages as text. Parsing them would cost the
