@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { otherUserUuid, userUuid, uuidNumber } from '../../test/kit/items.ts';
 import { membershipsMax } from '../vault/settings.ts';
 import { head as headSlice } from './head.ts';
-import { decodeToken, encodeToken, startOf, tokenAt } from './token.ts';
+import { decodeToken, encodeToken, notBeyond, startOf, tokenAt } from './token.ts';
 
 const head = { ...headSlice.initial, position: 7 };
 const start = (sync: string | null | undefined, cursor?: string | null) =>
@@ -20,6 +20,16 @@ test('tokens round trip', (t) => {
   fc.assert(
     fc.property(fc.array(cursor), (cursors) => t.deepEqual(decodeToken(encodeToken(cursors)), cursors)),
   );
+});
+
+test('a token goes no further than another one, wherever both know a collection', (t) => {
+  const cursorsOf = (...positions: number[]) =>
+    positions.map((position, n) => ({ collection: uuidNumber(n), generation: 'gen', position }));
+  const limited = (cursors: Parameters<typeof encodeToken>[0], limits: Parameters<typeof encodeToken>[0]) =>
+    decodeToken(notBeyond(encodeToken(cursors), encodeToken(limits)));
+  t.deepEqual(limited(cursorsOf(5, 5, 5), cursorsOf(4, 6)), cursorsOf(4, 5, 5));
+  const other = cursorsOf(1).map((cursor) => ({ ...cursor, generation: 'other' }));
+  t.deepEqual(limited(cursorsOf(5), other), cursorsOf(5));
 });
 
 test('a token of a client in as many vaults as an account may be in is read', (t) => {

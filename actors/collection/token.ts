@@ -116,6 +116,19 @@ function decodeCursor(part: string, before: readonly Cursor[]): Cursor | undefin
   return { collection, generation: begin + rest, position };
 }
 
+/** `token`, but in no collection and generation beyond the position of `limit` there. */
+export function notBeyond(token: string, limit: string): string {
+  const cursors = decodeToken(token) ?? [];
+  const limits = new Map(
+    decodeToken(limit)?.map((each) => [`${each.collection} ${each.generation}`, each.position]),
+  );
+  const limited = cursors.map((cursor) => {
+    const most = limits.get(`${cursor.collection} ${cursor.generation}`) ?? cursor.position;
+    return most < cursor.position ? { ...cursor, position: most } : cursor;
+  });
+  return limited.every((cursor, index) => cursor === cursors[index]) ? token : encodeToken(limited);
+}
+
 /** Where a sync of `collection` with these tokens begins. A cursor wins over a sync token. */
 export function startOf(
   tokens: { readonly sync: string | null | undefined; readonly cursor: string | null | undefined },

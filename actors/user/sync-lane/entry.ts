@@ -3,7 +3,8 @@
  * from, the saved items, the conflicts, and the token that it returned. It never keeps ciphertext: a repeat reads that again.
  *
  * A repeat pulls from the same token, and answers with the token that was given first. An item that has changed since lies
- * behind that token, so the next sync gives it. An item that has not changed is in the page that is read again.
+ * behind that token, so the next sync gives it. An item that has not changed is in the page that is read again, unless newer
+ * items of other collections have taken its place there. So the token passes no item that this page does not reach.
  */
 import { z } from 'zod';
 import { type Conflict, conflictTypes, syncConflict, unsavedItem } from '../../collection/conflicts.ts';
@@ -15,6 +16,7 @@ import {
   savedFieldNames,
 } from '../../collection/item-fields.ts';
 import type { ModernSyncReply, SyncRequest } from '../../collection/sync-contract.ts';
+import { notBeyond } from '../../collection/token.ts';
 
 const tokens = { sync_token: z.string().nullish(), cursor_token: z.string().nullish() };
 
@@ -107,12 +109,14 @@ export function replyAgain({ outcome }: JournalEntry, again: ReadAgain): ModernS
     ...outcome.conflicts.map(([uuid]) => uuid.toLowerCase()),
   ]);
   const { cursor_token: _cursor, ...pulled } = again.pulled;
+  const sync_token = notBeyond(outcome.to.sync_token, pulled.sync_token);
   return {
     ...pulled,
     retrieved_items: pulled.retrieved_items.filter(({ uuid }) => !known.has(uuid)),
     saved_items: saved,
     conflicts: conflicts.filter((each) => each !== undefined && each !== 'unknown'),
-    ...outcome.to,
+    sync_token,
+    ...(outcome.to.cursor_token !== undefined && { cursor_token: sync_token }),
   };
 }
 

@@ -2,9 +2,10 @@
 import test from 'ava';
 import { commandDigestOf } from '../../../gateway/sockets/sync-lane/digest.ts';
 import { type Device, deleteAccount } from '../../kit/device.ts';
-import { note } from '../../kit/items.ts';
+import { inVault, note } from '../../kit/items.ts';
 import type { Schedule } from '../../kit/model-store/model-store.ts';
 import { startServer, type TestServer } from '../../kit/server.ts';
+import { startSharedVault } from '../../kit/vaults.ts';
 
 const api = '20240226';
 
@@ -81,6 +82,24 @@ test('a repeat gives once more what the first answer gave, and nothing that came
     next.retrieved_items.map(({ uuid }) => uuid),
     [later.uuid],
   );
+});
+
+test('a repeat whose page is full of later items passes no item of a vault', async (t) => {
+  const { alice, bob, vault } = await startSharedVault(t);
+  const laptop = await bob.another();
+  const { sync_token } = await bob.sync();
+  const ofVault = inVault(vault, newNote());
+  await alice.save(ofVault);
+  const body = { api, items: [newNote()], sync_token, limit: 10 };
+  const first = (await named(bob, 'command-1', body)).body;
+  const isThere = ({ retrieved_items: items }: { retrieved_items: readonly { uuid: string }[] }) =>
+    items.some(({ uuid }) => uuid === ofVault.uuid);
+  t.true(isThere(first));
+  await laptop.sync({ items: Array.from({ length: 10 }, () => newNote()) });
+  const again = await named(bob, 'command-1', body);
+  t.is(again.headers.get('x-sync-command-replayed'), 'true');
+  const next = await bob.sync({ sync_token: again.body.sync_token });
+  t.true(isThere(again.body) || isThere(next));
 });
 
 test('a repeat tells of conflicts as they are now, with what the client sent', async (t) => {
