@@ -217,6 +217,34 @@ test('a turn that wrote what cannot be written fails alone', async (t) => {
   t.deepEqual(replies, [2, 3, 'terminal', 3, 4]);
 });
 
+test('a turn that wrote what cannot be written fails alone, too, after a commit whose answer was lost', async (t) => {
+  const barrier = gateBefore('barrier');
+  let lose = false;
+  const { actors } = await start(async (method, apply) => {
+    await barrier.pass(method);
+    const result = apply();
+    if (!lose || method !== 'commit') return result;
+    lose = false;
+    throw new StoreError('unknown', 'the connection was lost');
+  });
+  const a = actors.get(desk, 'a').ask;
+  await a.add(1);
+  lose = true;
+  barrier.close();
+  const lost = a.add(1);
+  await drainPromises();
+  const later = Promise.allSettled([a.add(1), a.write('x'.repeat(sliceBytesMax + 1)), a.add(1)]);
+  await drainPromises();
+  barrier.open();
+  t.is(await lost, 2);
+  const outcomes = await later;
+  t.deepEqual(
+    outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason.class)),
+    [3, 'terminal', 4],
+  );
+  t.is(await a.add(1), 5);
+});
+
 test('a turn whose commit the database calls a defect fails alone', async (t) => {
   const replies = await mergedWith((a) => a.label({ slot: 1, label: 'nul \u0000' }));
   t.deepEqual(replies, [2, 3, 'terminal', 3, 4]);

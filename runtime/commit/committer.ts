@@ -155,6 +155,8 @@ export class Committer {
   /** Takes the commits of stuck actors, each unbatched. An actor that was stuck more than once pauses first, ever longer. */
   #takeUnbatched(): void {
     for (const actor of this.#unbatched) {
+      // If its commit cannot be built, the actor is ready again before this returns.
+      this.#unbatched.delete(actor);
       const commit = actor.takeCommit();
       const failures = this.#stuck.get(actor) ?? 0;
       if (commit === undefined) continue;
@@ -162,7 +164,6 @@ export class Committer {
       if (failures > 1) this.#sendLater(batch);
       else this.#quarantine.push(batch);
     }
-    this.#unbatched.clear();
   }
 
   #takeMembers(): readonly BatchMember[] {
