@@ -131,9 +131,16 @@ interface Step<R, P extends Plans> {
   readonly recorded?: boolean;
 }
 
+interface NoteStep<P extends Plans> {
+  readonly reads: (view: View) => P;
+  readonly turn: (turn: Turn, reads: PlanResults<P>) => void;
+}
+
 /** Each turn checks the session. A turn that refuses ends the workflow with its refusal. */
 export interface SignedInWorkflow<Ok> extends Pick<Workflow, 'self' | 'callId' | 'use' | 'actors'> {
   turn<R, P extends Plans = Record<never, never>>(step: Step<R, P>): Promise<R>;
+  /** A turn that notes what earlier ones have done. It does not check the session, which may have ended or got new tokens since. */
+  note<P extends Plans>(step: NoteStep<P>): Promise<void>;
   /** The result of this turn is the answer of the workflow. */
   lastTurn<P extends Plans = Record<never, never>>(step: Step<Ok, P>): Promise<Ok>;
 }
@@ -179,6 +186,16 @@ class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
     if (!('next' in result)) throw new EarlyAnswer(result);
     this.caller = result.caller;
     return result.next;
+  }
+
+  async note<P extends Plans>({ reads, turn: run }: NoteStep<P>): Promise<void> {
+    await this.#steps.turn({
+      reads,
+      turn: (turn, rows: PlanResults<P>) => {
+        run(turn, rows);
+        return {};
+      },
+    });
   }
 
   async lastTurn<P extends Plans = Record<never, never>>(step: Step<Ok, P>): Promise<Ok> {

@@ -43,6 +43,7 @@ import {
   otherDigest,
   wrongId,
 } from '../../sync-command.ts';
+import { findSession } from '../sessions/session.ts';
 import type { SignedIn, SignedInWorkflow } from '../signed-in.ts';
 import type { CommandStatus } from './contract.ts';
 import { entryOf, type JournalEntry, replyAgain, uuidsInConflict } from './entry.ts';
@@ -132,6 +133,7 @@ async function inOneTurn<P extends Plans>(
 }
 
 interface Begun {
+  readonly sessionUuid: string;
   /** The memory that holds the command. */
   readonly memory: ReturnType<typeof laneMemory>;
   readonly key: string;
@@ -142,6 +144,7 @@ interface Begun {
 }
 
 const begunOf = (turn: Turn, { session }: SignedIn, { id }: CommandIdentity): Begun => ({
+  sessionUuid: session.uuid,
   memory: laneMemory(turn),
   key: commandKey(session.uuid, id),
 });
@@ -165,21 +168,22 @@ async function inSteps<P extends Plans>(
   workflow: Steps,
   { request, identity, callId }: CommandAttempt,
   { steps }: SyncExecution<P>,
-  { memory, key }: Begun,
+  { sessionUuid, memory, key }: Begun,
 ): Promise<SyncReply | Refused> {
   try {
     const reply = await steps(workflow, request);
     if (isRefused(reply)) return reply;
     const modern = reply as ModernSyncReply;
-    await workflow.turn({
+    await workflow.note({
       reads: (view) => commandPlan(view, request, identity.id),
-      turn: (turn, reads, { session }) => {
+      turn: (turn, reads) => {
+        // Nobody can ask about a command of a session that has ended.
+        if (findSession(turn, request.credentials) === undefined) return;
         // A repeat of this call holds the command too, and may have been faster.
-        const isJournaled = findEntry(turn, reads, session.uuid, identity.id) !== undefined;
+        const isJournaled = findEntry(turn, reads, sessionUuid, identity.id) !== undefined;
         if (modern.saved_items.length > 0 && !isJournaled) {
-          journal(turn, { sessionUuid: session.uuid, identity, request, reply: modern });
+          journal(turn, { sessionUuid, identity, request, reply: modern });
         }
-        return {};
       },
     });
     if (modern.saved_items.length === 0) memory.remember(key, entryOf(identity.digest, request, modern));

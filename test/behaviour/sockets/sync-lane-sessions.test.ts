@@ -2,7 +2,7 @@
 import test from 'ava';
 import { alice } from '../../kit/account.ts';
 import { Device, withNewTokens } from '../../kit/device.ts';
-import { note } from '../../kit/items.ts';
+import { inVault, note } from '../../kit/items.ts';
 import {
   ask,
   askTicket,
@@ -14,6 +14,7 @@ import {
   ticketOf,
 } from '../../kit/lane.ts';
 import { startServer, type TestServer } from '../../kit/server.ts';
+import { startSharedVault } from '../../kit/vaults.ts';
 
 const api = '20240226';
 const newNote = () => note({ uuid: crypto.randomUUID() });
@@ -44,6 +45,28 @@ test('after a refresh a command is stale and does nothing, until the socket has 
   t.deepEqual((await ask(lane, 'command-1', body)).payload, { status: 'UNKNOWN' });
   t.is((await run(lane, 'command-1', body)).payload.status, 'COMMITTED');
   t.is((await refreshed.sync({ sync_token: null })).retrieved_items.length, 1);
+});
+
+test('a save into a vault is committed although its session gets new tokens before the vault has answered', async (t) => {
+  const { server, alice: owner, bob, vault } = await startSharedVault(t);
+  const lane = await enterLane(t, bob);
+  const item = inVault(vault, newNote());
+  const body = { api, items: [item], sync_token: (await bob.sync()).sync_token };
+  const held = server.transport.holdNextAskOf('saveItems');
+  const sent = await lane.lane.command('command-1', body);
+  const release = await held;
+  const refreshed = await withNewTokens(bob);
+  release();
+  t.is((await lane.lane.answer(sent, 'COMMITTED', 'ERROR')).type, 'COMMITTED');
+  t.is((await reauth(lane, await ticketOf(refreshed))).type, 'REAUTHENTICATED');
+  t.is((await ask(lane, 'command-1', body)).payload.status, 'COMMITTED');
+  const found = (await owner.sync({ sync_token: null })).retrieved_items.filter(
+    ({ uuid }) => uuid === item.uuid,
+  );
+  await owner.save({ ...item, content: 'later', updated_at_timestamp: found[0]?.updated_at_timestamp });
+  const { result } = (await run(lane, 'command-1', body)).payload;
+  t.is(result.saved_items.length, 1);
+  t.deepEqual(result.conflicts, []);
 });
 
 test('a denial by policy has the same bytes before and after new tokens', async (t) => {
