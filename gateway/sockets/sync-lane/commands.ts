@@ -67,6 +67,8 @@ const stepMs = 15_000;
 const undecidedMs = 8_000;
 const statusMs = stepMs - undecidedMs;
 const statusPauseMs = 250;
+/** The client waits for this as well. If it fails, the hold ends by itself. */
+const releaseMs = 2_000;
 /** The first version of snjs that knows vaults. A client that knows the lane knows them. */
 const snjsVersion = '2.200.0';
 
@@ -157,7 +159,7 @@ export class LaneCommands {
   async #release(commandId: string, credentials: Credentials, hold: string): Promise<void> {
     const fields = { sessionUuid: credentials.identifier, commandId, hold };
     await this.#of(SyncLane, credentials)
-      .releaseSyncCommand(fields, { deadlineMs: stepMs })
+      .releaseSyncCommand(fields, { deadlineMs: releaseMs })
       .catch(() => {});
   }
 
