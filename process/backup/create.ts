@@ -74,9 +74,9 @@ export async function backUp(options: BackupOptions): Promise<BackedUp> {
   };
   try {
     const locked = await connected();
-    await takeBackupLock(locked);
+    const assertLocked = await takeBackupLock(locked);
     assertWhole(await migrationsOf(locked));
-    const backup = new Backup(options, await connected(), await connected());
+    const backup = new Backup(options, assertLocked, await connected(), await connected());
     return await backup.run();
   } finally {
     for (const client of clients) await client.end().catch(() => undefined);
@@ -96,6 +96,8 @@ const idBytes = 4;
 
 class Backup {
   readonly #options: BackupOptions;
+  /** Call before anything that would harm another backup. */
+  readonly #assertLocked: () => Promise<void>;
   readonly #id: string;
   /** Sees the snapshot. */
   readonly #client: pg.Client;
@@ -104,8 +106,9 @@ class Backup {
   #copiedBlobs = 0;
   #copiedBytes = 0;
 
-  constructor(options: BackupOptions, client: pg.Client, live: pg.Client) {
+  constructor(options: BackupOptions, assertLocked: () => Promise<void>, client: pg.Client, live: pg.Client) {
     this.#options = options;
+    this.#assertLocked = assertLocked;
     this.#client = client;
     this.#live = live;
     this.#id = backupId(options.nowMs, options.random(idBytes));
@@ -114,12 +117,16 @@ class Backup {
   async run(): Promise<BackedUp> {
     const { target, keep, onProgress } = this.#options;
     onProgress('Making room …');
-    await pruneBackups(target, Math.max(1, keep - 1));
+    await pruneBackups(target, Math.max(1, keep - 1), { unnamed: 'stay' });
     onProgress('Files …');
-    for (const digit of digits) await copyPart(this.#copying(this.#live), digit);
+    for (const digit of digits) {
+      await this.#assertLocked();
+      await copyPart(this.#copying(this.#live), digit);
+    }
     const manifest = await this.#snapshot(snapshotsMax);
+    await this.#assertLocked();
     await target.put(manifestOf(this.#id), manifestBytes(manifest));
-    await pruneBackups(target, keep);
+    await pruneBackups(target, keep, { unnamed: 'go' });
     return { manifest, copiedBlobs: this.#copiedBlobs, copiedBytes: this.#copiedBytes };
   }
 
@@ -157,6 +164,7 @@ class Backup {
     const rows: Manifest['rows'] = [];
     for (const table of backupTables) {
       onProgress(`Table ${table.name} …`);
+      await this.#assertLocked();
       const digest = new TableDigest();
       for await (const lines of objectsOf(digest, pagesOf(this.#client, table))) {
         rows.push(await this.#writeRows(table, rows.length + 1, lines));

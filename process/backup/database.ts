@@ -1,6 +1,7 @@
 /** What a backup asks of a database as a whole: a snapshot, a lock, whether it is empty, and the mark of a restore. */
 import pg from 'pg';
 import { isCockroach } from '../../runtime/store/postgres/cockroach.ts';
+import { readCommitted } from '../../runtime/store/postgres/pool.ts';
 import { ident } from '../../runtime/store/postgres/sql.ts';
 import { isKnownMigration, restoringMark } from '../schema.ts';
 import { BackupError } from './error.ts';
@@ -54,6 +55,7 @@ const lockNumber = 7_221_963_418;
 const tryLock = 'SELECT pg_try_advisory_lock($1) AS got';
 
 export const lockOfCockroach = [
+  readCommitted,
   `INSERT INTO migration_lock (name) VALUES ('backup') ON CONFLICT (name) DO NOTHING`,
   'BEGIN',
   `SELECT name FROM migration_lock WHERE name = 'backup' FOR UPDATE NOWAIT`,
@@ -61,12 +63,22 @@ export const lockOfCockroach = [
 
 /**
  * Only one backup of a database runs at a time. The lock goes with the connection. On CockroachDB, which has no such locks, a row
- * is locked instead.
+ * is locked instead. What this resolves to throws once another backup may have the lock. Call it often, as something on the way to
+ * the database may end a connection that is idle for long.
+ *
+ * @throws BackupError `unavailable`
  */
-export async function takeBackupLock(client: pg.Client): Promise<void> {
+export async function takeBackupLock(client: pg.Client): Promise<() => Promise<void>> {
   if (!(await gotLock(client))) {
     throw BackupError.unavailable('Another backup of this database is running. Wait until it has ended.');
   }
+  return async () => {
+    try {
+      await client.query('SELECT 1');
+    } catch (error) {
+      throw BackupError.unavailable('The connection that holds the lock of the backup is lost.', error);
+    }
+  };
 }
 
 async function gotLock(client: pg.Client): Promise<boolean> {

@@ -2,7 +2,9 @@
  * Removes backups from a target: those beyond the number to keep, unfinished ones, and blobs that no kept backup names. So the
  * ciphertext of deleted accounts and files goes with the last backup that has it.
  *
- * The manifest goes first: a crash leaves an unfinished backup, and the next run removes that.
+ * The manifest goes first: a crash leaves an unfinished backup, and the next run removes that. Blobs that a backup has copied
+ * and not named yet look like those that no backup names any more. So only a run that has just finished a backup removes these. A run
+ * that makes room removes what its surplus backups name, and goes on with what an interrupted one has copied.
  */
 import { BackupError } from './error.ts';
 import { backupsIn, digits, folderOf, type Manifest, manifestOf, readManifest, verified } from './format.ts';
@@ -10,34 +12,54 @@ import type { BackupTarget } from './target.ts';
 
 const removeBatchMax = 1_000;
 
-/** Leaves the newest `keep` backups. @throws BackupError */
-export async function pruneBackups(target: BackupTarget, keep: number): Promise<void> {
+/** Leaves the newest `keep` backups. `unnamed`: blobs that no backup has named. @throws BackupError */
+export async function pruneBackups(
+  target: BackupTarget,
+  keep: number,
+  { unnamed }: { readonly unnamed: 'stay' | 'go' },
+): Promise<void> {
   const { whole, unfinished } = await backupsIn(target);
   const surplus = whole.slice(0, Math.max(0, whole.length - keep));
-  for (const id of [...surplus, ...unfinished]) await removeBackup(target, id);
-  await pruneBlobs(target, whole.slice(surplus.length));
+  const kept = await manifestsOf(target, whole.slice(surplus.length));
+  const ended = await manifestsOf(target, surplus);
+  await target.remove(surplus.map(manifestOf));
+  // A damaged manifest may have named any blob, so all blobs stay until it is removed. `backup verify` reports the damage.
+  if (!kept.includes(undefined))
+    await pruneBlobs(target, intact(kept), unnamed === 'go' ? undefined : intact(ended));
+  for (const id of [...surplus, ...unfinished])
+    await removeAll(target, target.list(folderOf(id)), () => true);
 }
 
-async function removeBackup(target: BackupTarget, id: string): Promise<void> {
-  await target.remove([manifestOf(id)]);
-  await removeAll(target, target.list(folderOf(id)), () => true);
+/** Undefined in place of damaged ones. */
+async function manifestsOf(
+  target: BackupTarget,
+  ids: readonly string[],
+): Promise<readonly (Manifest | undefined)[]> {
+  const manifests: (Manifest | undefined)[] = [];
+  for (const id of ids) manifests.push(await unlessDamaged(readManifest(target, id)));
+  return manifests;
 }
 
-async function pruneBlobs(target: BackupTarget, backupIds: readonly string[]): Promise<void> {
-  const manifests: Manifest[] = [];
-  for (const id of backupIds) {
-    const manifest = await unlessDamaged(readManifest(target, id));
-    // A damaged manifest may have named any blob, so all blobs stay until it is removed. `backup verify` reports the damage.
-    if (manifest === undefined) return;
-    manifests.push(manifest);
-  }
+const intact = (manifests: readonly (Manifest | undefined)[]): readonly Manifest[] =>
+  manifests.filter((manifest) => manifest !== undefined);
+
+/** Removes blobs that `kept` do not name. `ended`: only those that these name. */
+async function pruneBlobs(
+  target: BackupTarget,
+  kept: readonly Manifest[],
+  ended: readonly Manifest[] | undefined,
+): Promise<void> {
+  if (ended?.length === 0) return;
   const sealers = new Set<string>();
   for await (const { name } of target.list('blobs/')) sealers.add(name.split('/')[1] ?? '');
   for (const digit of digits) {
-    const named = await objectsNamedBy(target, manifests, digits.indexOf(digit));
-    if (named === undefined) continue;
+    const part = digits.indexOf(digit);
+    const named = await objectsNamedBy(target, kept, part);
+    const left = ended && (await objectsNamedBy(target, ended, part));
+    if (named === undefined || (ended !== undefined && left === undefined)) continue;
+    const isUnwanted = (name: string) => !named.has(name) && (left?.has(name) ?? true);
     for (const sealer of sealers) {
-      await removeAll(target, target.list(`blobs/${sealer}/${digit}/`), (name) => !named.has(name));
+      await removeAll(target, target.list(`blobs/${sealer}/${digit}/`), isUnwanted);
     }
   }
 }

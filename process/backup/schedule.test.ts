@@ -33,13 +33,14 @@ function world(startMs: number) {
       },
     });
   const advance = (byMs: number) => clock.advance(byMs);
-  const failing = (isFailing: boolean) => {
-    code = isFailing ? 69 : 0;
+  const failing = (isFailing: boolean) => ending(isFailing ? 69 : 0);
+  const ending = (exitCode: number) => {
+    code = exitCode;
   };
   const fillDisk = () => {
     isDiskFull = true;
   };
-  return { clock, records, registry, runs, begin, advance, failing, fillDisk };
+  return { clock, records, registry, runs, begin, advance, failing, ending, fillDisk };
 }
 
 test('the next time of the day is after now, today or tomorrow', (t) => {
@@ -74,6 +75,17 @@ test('a backup that failed is tried every hour until it works', async (t) => {
   await advance(20 * hourMs);
   t.deepEqual(runs.slice(3), ['06:15']);
   t.regex(await registry.metrics(), /scriptorium_backups_total\{outcome="failed"\} 3/);
+});
+
+test('a backup that lacks lost files counts as failed, and is made once for each time', async (t) => {
+  const { begin, advance, runs, ending, registry, records } = world(at('2026-01-01T03:00:00Z'));
+  await begin([3 * 60 + 15]);
+  const before = records.get('last-backup');
+  ending(65);
+  await advance(48 * hourMs);
+  t.deepEqual(runs, ['03:15', '03:15']);
+  t.is(records.get('last-backup'), before);
+  t.regex(await registry.metrics(), /scriptorium_backups_total\{outcome="failed"\} 2/);
 });
 
 test('a full disk, on which the time of a backup cannot be recorded, ends neither the server nor its backups', async (t) => {

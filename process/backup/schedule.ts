@@ -7,7 +7,8 @@
  *     ended      the time of a success is kept in the data directory, and shown as a metric
  *
  * A time that was missed while the server was down is made up for a minute after the start. A backup that failed is tried again
- * every hour until the next time of the day.
+ * every hour until the next time of the day. One that lacks lost files is whole otherwise, and takes the place of an older one. So
+ * it counts as failed, and is not tried again before its time: the files stay lost, and one each hour would use up all older ones.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { extname } from 'node:path';
@@ -24,6 +25,8 @@ const minuteMs = 60_000;
 const afterStartMs = minuteMs;
 const retryMs = 60 * minuteMs;
 const outputBytesMax = 2_000;
+/** A backup was made, without files that their store has lost (`cli/failure.ts`). */
+const incompleteCode = 65;
 
 /** Resolves to the exit code and the last words of a backup. */
 export type RunBackup = (
@@ -124,7 +127,7 @@ class DailyBackups implements BackupSchedule {
     } else {
       logger.error({ code, said }, 'a backup failed');
     }
-    this.#wait(isDone ? untilNextMs : Math.min(retryMs, untilNextMs));
+    this.#wait(isDone || code === incompleteCode ? untilNextMs : Math.min(retryMs, untilNextMs));
   }
 }
 

@@ -46,6 +46,30 @@ test('a backup that dies at any call leaves none, and the next one is whole', as
   t.deepEqual(treeOf(folder), treeOf(made.files.folder));
 });
 
+test('a backup goes on with the files that one which died has copied', async (t) => {
+  const made = await make(t, server);
+  for (const key of ['a', 'b', 'c'])
+    await connected(made.connection, (client) => made.files.add(client, key));
+  await t.throwsAsync(backUpTo({ ...made, target: dyingTarget(made.target, 4) }));
+  const copied = Object.keys(treeOf(made.folder)).filter((name) => name.startsWith('blobs/')).length;
+  t.is(copied, 4);
+  t.is((await backUpTo(made)).copiedBlobs, 2);
+});
+
+test('a backup whose lock is lost ends before it is one', async (t) => {
+  const made = await make(t, server);
+  await connected(made.connection, async (client) => {
+    const losing = watchedTarget(made.target, async () => {
+      await client.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
+         WHERE locktype = 'advisory' AND datname = current_database()`,
+      );
+    });
+    await t.throwsAsync(backUpTo({ ...made, target: losing }), { message: /lock of the backup is lost/ });
+  });
+  t.deepEqual((await backupsIn(made.target)).whole, []);
+});
+
 test('a restore that died is refused by servers, and begins anew', async (t) => {
   const made = await make(t, server);
   await connected(made.connection, (client) => made.files.add(client, 'a'));
