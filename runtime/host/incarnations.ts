@@ -9,7 +9,7 @@
  * other is a database that this process may no longer serve.
  */
 import { type Clock, sleep } from '../clock.ts';
-import { ActorError } from '../errors.ts';
+import { ActorError, UnavailableError } from '../errors.ts';
 import { NodeIdInUseError } from '../ownership/lease.ts';
 import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
@@ -37,6 +37,8 @@ export class Incarnations<M extends LiveIncarnation> {
   readonly #options: IncarnationsOptions<M>;
   #current: M;
   #isRejoining = false;
+  /** The incarnation that starts has lost its lease, even if its start ends well. */
+  #isLostAgain = false;
   #ended = false;
 
   constructor(options: IncarnationsOptions<M>) {
@@ -64,8 +66,8 @@ export class Incarnations<M extends LiveIncarnation> {
     return create(random.uuid(), () => void this.#lost(), isFirst);
   }
 
-  /** If it is lost during its start, the start fails. */
   async #lost(): Promise<void> {
+    this.#isLostAgain = true;
     if (this.#isRejoining) return;
     this.#isRejoining = true;
     await this.#rejoin();
@@ -77,9 +79,11 @@ export class Incarnations<M extends LiveIncarnation> {
     for (let pauseMs = rejoinPauseMinMs; !this.#ended; pauseMs = Math.min(rejoinPauseMaxMs, 2 * pauseMs)) {
       await sleep(clock, pauseMs);
       if (this.#ended) return;
+      this.#isLostAgain = false;
       this.#current = this.#create(false);
       try {
         await this.#current.start();
+        if (this.#isLostAgain) throw new UnavailableError('the lease was lost during the start');
         logger.info({}, 'this node has joined the cluster again');
         return;
       } catch (error) {
