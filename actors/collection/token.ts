@@ -116,14 +116,20 @@ function decodeCursor(part: string, before: readonly Cursor[]): Cursor | undefin
   return { collection, generation: begin + rest, position };
 }
 
+/** The position of a token in a collection and generation. Undefined where the token has none. */
+export function positionsOf(token: string): (collection: string, generation: string) => number | undefined {
+  const positions = new Map(
+    decodeToken(token)?.map((each) => [`${each.collection} ${each.generation}`, each.position]),
+  );
+  return (collection, generation) => positions.get(`${collection} ${generation}`);
+}
+
 /** `token`, but in no collection and generation beyond the position of `limit` there. */
 export function notBeyond(token: string, limit: string): string {
   const cursors = decodeToken(token) ?? [];
-  const limits = new Map(
-    decodeToken(limit)?.map((each) => [`${each.collection} ${each.generation}`, each.position]),
-  );
+  const limitAt = positionsOf(limit);
   const limited = cursors.map((cursor) => {
-    const most = limits.get(`${cursor.collection} ${cursor.generation}`) ?? cursor.position;
+    const most = limitAt(cursor.collection, cursor.generation) ?? cursor.position;
     return most < cursor.position ? { ...cursor, position: most } : cursor;
   });
   return limited.every((cursor, index) => cursor === cursors[index]) ? token : encodeToken(limited);

@@ -21,11 +21,10 @@ export async function pruneBackups(
   const { whole, unfinished } = await backupsIn(target);
   const surplus = whole.slice(0, Math.max(0, whole.length - keep));
   const kept = await manifestsOf(target, whole.slice(surplus.length));
-  const ended = await manifestsOf(target, surplus);
+  const ended = unnamed === 'stay' ? intact(await manifestsOf(target, surplus)) : undefined;
   await target.remove(surplus.map(manifestOf));
   // A damaged manifest may have named any blob, so all blobs stay until it is removed. `backup verify` reports the damage.
-  if (!kept.includes(undefined))
-    await pruneBlobs(target, intact(kept), unnamed === 'go' ? undefined : intact(ended));
+  if (!kept.includes(undefined)) await pruneBlobs(target, intact(kept), ended);
   for (const id of [...surplus, ...unfinished])
     await removeAll(target, target.list(folderOf(id)), () => true);
 }

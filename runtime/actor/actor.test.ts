@@ -135,7 +135,8 @@ function gateBefore(method: string) {
   };
 }
 
-test('a call that comes while a lost commit is settled is answered once that commit proves applied', async (t) => {
+/** An actor whose count is 1. The answer to its next commit is lost, and the commit is not settled before the barrier opens. */
+async function withNextCommitLost() {
   const barrier = gateBefore('barrier');
   let lose = false;
   const { actors } = await start(async (method, apply) => {
@@ -149,6 +150,11 @@ test('a call that comes while a lost commit is settled is answered once that com
   await a.add(1);
   lose = true;
   barrier.close();
+  return { a, barrier };
+}
+
+test('a call that comes while a lost commit is settled is answered once that commit proves applied', async (t) => {
+  const { a, barrier } = await withNextCommitLost();
   const answers: number[] = [];
   void a.add(1).then((value) => answers.push(value));
   await drainPromises();
@@ -218,19 +224,7 @@ test('a turn that wrote what cannot be written fails alone', async (t) => {
 });
 
 test('a turn that wrote what cannot be written fails alone, too, after a commit whose answer was lost', async (t) => {
-  const barrier = gateBefore('barrier');
-  let lose = false;
-  const { actors } = await start(async (method, apply) => {
-    await barrier.pass(method);
-    const result = apply();
-    if (!lose || method !== 'commit') return result;
-    lose = false;
-    throw new StoreError('unknown', 'the connection was lost');
-  });
-  const a = actors.get(desk, 'a').ask;
-  await a.add(1);
-  lose = true;
-  barrier.close();
+  const { a, barrier } = await withNextCommitLost();
   const lost = a.add(1);
   await drainPromises();
   const later = Promise.allSettled([a.add(1), a.write('x'.repeat(sliceBytesMax + 1)), a.add(1)]);

@@ -18,7 +18,7 @@ import { type ItemPage, pageItems, responseColumns } from '../../collection/retr
 import { ItemSettings } from '../../collection/settings.ts';
 import { isLegacy, isVaultExclusive, type SyncRequest } from '../../collection/sync-contract.ts';
 import { noVaults, type SyncProgress, type VaultPart } from '../../collection/sync-steps.ts';
-import { type Cursor, decodeToken } from '../../collection/token.ts';
+import { type Cursor, decodeToken, positionsOf } from '../../collection/token.ts';
 import type { PositionRange } from '../../vault/items/contract.ts';
 import { vaultResponse } from '../../vault/responses.ts';
 import { membershipsMax } from '../../vault/settings.ts';
@@ -182,17 +182,14 @@ function vaultProgress(view: View, request: SyncRequest): readonly VaultProgress
   if (memberships.size === 0) return [];
   const { generation } = view.use(ItemSettings);
   const token = request.cursor_token || request.sync_token;
-  const known = token ? decodeToken(token) : undefined;
-  const cursors = new Map(
-    known?.map((cursor) => [`${cursor.collection} ${cursor.generation}`, cursor.position]),
-  );
+  const positionAt = positionsOf(token || '');
   const subset = token ? 'present' : 'live';
   return [...memberships].map(([vault, membership]) => {
     const number = membership.toString(36);
     const at = (named: string): Cursor => ({
       collection: vault,
       generation: named,
-      position: cursors.get(`${vault} ${named}`) ?? 0,
+      position: positionAt(vault, named) ?? 0,
     });
     return { vault, items: at(`${generation}_i${number}`), row: at(`${generation}_v${number}`), subset };
   });
